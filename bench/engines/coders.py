@@ -85,7 +85,7 @@ def scikit_omp(job):
     return _scikit(job, algorithm="omp", n_nonzero_coefs=N_NONZERO)
 
 
-def _learnt(fitted):
+def _learned(fitted):
     return {"atoms": fitted.components_}
 
 
@@ -97,7 +97,7 @@ def dictionary(job):
     learner = unmix.DictionaryLearning(
         job.k, alpha=ALPHA, dict_init=X[: job.k], batch_size=BATCH, max_epochs=1, random_state=0
     )
-    return lambda: learner.fit(X), _learnt
+    return lambda: learner.fit(X), _learned
 
 
 @engine("dictionary", "SPAMS", needs="spams")
@@ -117,7 +117,7 @@ def scikit_dictionary(job):
     X = job.X
     settings = {"alpha": ALPHA, "batch_size": BATCH, "max_iter": 1, "max_no_improvement": None, "tol": 0.0, "random_state": 0}
     learner = MiniBatchDictionaryLearning(job.k, fit_algorithm="cd", dict_init=X[: job.k], n_jobs=job.threads, **settings)
-    return lambda: learner.fit(X), _learnt
+    return lambda: learner.fit(X), _learned
 
 
 #: Alpha of the task "lasso wide": the smallest alpha of zero codes divided by this.

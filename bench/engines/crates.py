@@ -28,8 +28,8 @@ def _run(job, name):
         if done.returncode == _OVER:
             raise TooLong(f"over {row.limit:.0f} s")
         if done.returncode:
-            said = done.stderr.strip().splitlines()
-            raise RuntimeError(said[-1] if said else f"it ended with {done.returncode} and said nothing")
+            lines = done.stderr.strip().splitlines()
+            raise RuntimeError(lines[-1] if lines else f"it ended with {done.returncode} and said nothing")
         answer = {file.stem: np.load(file) for file in Path(folder).iterdir()}
     if "variances" in answer:
         answer["variances"] = answer["variances"].ravel()

@@ -87,12 +87,12 @@ def dae_loop(job):
             optimiser.zero_grad()
         return [part.detach() for part in parts], mean, deviation
 
-    def told(result):
+    def extract(result):
         (W, b, V, c), mean, deviation = result
         x = (torch.from_numpy(X[:CHECKED]) - mean) / deviation
         return {"rebuilt": ((torch.relu(x @ W + b) @ V + c) * deviation + mean).numpy()}
 
-    return work, told
+    return work, extract
 
 
 @engine("rbm", "PyTorch loop", needs="torch")
@@ -118,12 +118,12 @@ def rbm_loop(job):
             c.add_((v - again).sum(dim=0), alpha=step)
         return W, b, c, mean, deviation
 
-    def told(result):
+    def extract(result):
         W, b, c, mean, deviation = result
         x = (torch.from_numpy(X[:CHECKED]) - mean) / deviation
         return {"rebuilt": ((torch.sigmoid(x @ W + b) @ W.T + c) * deviation + mean).numpy()}
 
-    return work, told
+    return work, extract
 
 
 @engine("sae", "PyTorch Adam", needs="torch")
@@ -160,11 +160,11 @@ def sae_loop(job):
             V /= V.norm(dim=1, keepdim=True)
         return [part.detach() for part in parts], mean, scale
 
-    def told(result):
+    def extract(result):
         (W, b, V, c), mean, scale = result
         x = (torch.from_numpy(X[:CHECKED]) - mean) * scale
         values, units = torch.relu((x - c) @ W + b).topk(l0, dim=1)
         codes = torch.zeros(len(x), k).scatter(1, units, values)
         return {"rebuilt": ((codes @ V + c) / scale + mean).numpy()}
 
-    return work, told
+    return work, extract

@@ -98,10 +98,10 @@ def _fitted(job, make, free=False):
 
     X, W = job.X, rotation(job.k)
 
-    def told(fitted):
+    def extract(fitted):
         return {"unmixing": fitted.components_, "free": free, "facts": {"passes": fitted.report_.sweeps}}
 
-    return lambda: make(unmix, W).fit(X), told
+    return lambda: make(unmix, W).fit(X), extract
 
 
 # At 1e-4 of the gradient FastICA's criterion stops at about the same point: its 1e-4 is half the square of an angle.
@@ -143,11 +143,11 @@ def gaps(job):
 
     X = job.X
 
-    def told(model):
+    def extract(model):
         loadings = model.components_ * model.latent_scale_[:, None]
         return {"loadings": loadings, "mean": model.mean_, "noise": model.noise_variance_}
 
-    return lambda: unmix.PPCA(job.k).fit(X), told
+    return lambda: unmix.PPCA(job.k).fit(X), extract
 
 
 @engine("rpca", "unmix", needs="unmix")
@@ -178,11 +178,11 @@ def _msp(X, k, **settings):
 def msp(job):
     X, k = job.X, job.k
 
-    def told(fitted):
+    def extract(fitted):
         filters = (fitted.rotation_ / fitted.scale_ @ fitted.second_rotation_).T
         return {"atoms": fitted.components_, "filters": filters}
 
-    return lambda: _msp(X, k, tol=1e-4), told
+    return lambda: _msp(X, k, tol=1e-4), extract
 
 
 @engine("msp step", "unmix", needs="unmix")

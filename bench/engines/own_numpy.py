@@ -396,12 +396,12 @@ def msp(job):
             left, _, right = np.linalg.svd(cross)
             A = (left @ right).astype(X.dtype)
 
-    def told(found):
+    def extract(found):
         A, whiten, back = found
         atoms = A @ back
         return {"atoms": atoms / np.linalg.norm(atoms, axis=1, keepdims=True), "filters": A @ whiten}
 
-    return work, told
+    return work, extract
 
 
 @engine("msp step", "numpy alone", yardstick=True)

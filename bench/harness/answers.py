@@ -426,8 +426,8 @@ def check_dictionary(row, answer, path):
     name = next(name for name in ("SPAMS", "scikit-learn") if find(row.task, name).installed())
     kept = beside(path, f".dictionary{row.k}-{name}.npy")
     if not kept.exists():
-        work, told = find(row.task, name).make(Job(row, path, 1))
-        np.save(kept, objective(told(work())["atoms"]))
+        work, extract = find(row.task, name).make(Job(row, path, 1))
+        np.save(kept, objective(extract(work())["atoms"]))
     norms = np.linalg.norm(np.asarray(answer["atoms"], np.float64), axis=1)
     return _judge(row, {"held": objective(answer["atoms"]) / float(np.load(kept)) - 1, "norm": float(norms.max() - 1)})
 

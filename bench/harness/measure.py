@@ -69,7 +69,7 @@ def _fits(row, n, path, quick):
 
 
 def one(row, name, n, path, quick, bench=BENCH, fits=None):
-    """One engine in a process of its own, by the harness in the folder ``bench``, built there; ``fits`` of them where that is said."""
+    """One engine in a process of its own, by the harness in the folder ``bench``, built there; ``fits`` fits if it is given."""
     order = {"row": row.name, "engine": name, "threads": n, "path": str(path) if path else None, "quick": quick, "fits": fits}
     free = ("UNMIX_NUM_THREADS",) if row.task == "threads" else ()
     python = sys.executable if bench == BENCH else str(bench / ".venv" / "bin" / "python")
@@ -82,11 +82,11 @@ def one(row, name, n, path, quick, bench=BENCH, fits=None):
     if done.returncode == -signal.SIGALRM:
         return {"state": "over", "why": f"over {row.limit:.0f} s"}
     try:
-        told = json.loads(done.stdout.strip().splitlines()[-1])
+        outcome = json.loads(done.stdout.strip().splitlines()[-1])
     except (IndexError, ValueError):
         return {"state": "failed", "why": _last_line(done)}
-    told.setdefault("state", "wrong" if "wrong" in told else "right")
-    return told
+    outcome.setdefault("state", "wrong" if "wrong" in outcome else "right")
+    return outcome
 
 
 def _last_line(done):

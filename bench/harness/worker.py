@@ -61,23 +61,23 @@ def main(order):
         print(json.dumps({"state": "over", "why": str(long)}))
         return
     if isinstance(made, Outside):
-        told = {"times": made.times, "rest_kib": made.rest_kib, "peak_kib": made.peak_kib, "detail": made.detail}
+        outcome = {"times": made.times, "rest_kib": made.rest_kib, "peak_kib": made.peak_kib, "detail": made.detail}
         answer = made.answer
     else:
         work, extract = made
         rest = memory("VmRSS")
         times, result = timed(work, row)
-        told = {"times": times, "rest_kib": rest, "peak_kib": memory("VmHWM")}
+        outcome = {"times": times, "rest_kib": rest, "peak_kib": memory("VmHWM")}
         answer = extract(result) if extract else None
     if answer and "facts" in answer:
-        told["facts"] = answer.pop("facts")
+        outcome["facts"] = answer.pop("facts")
     if answer and row.task in CHECKS:
         try:
-            told["errors"] = CHECKS[row.task](row, answer, path)
+            outcome["errors"] = CHECKS[row.task](row, answer, path)
         except Wrong as wrong:
-            told["wrong"] = str(wrong)
-    told["version"] = getattr(made, "version", None) or _version(engine)
-    print(json.dumps(told))
+            outcome["wrong"] = str(wrong)
+    outcome["version"] = getattr(made, "version", None) or _version(engine)
+    print(json.dumps(outcome))
 
 
 def _version(engine):

@@ -22,9 +22,9 @@ pub(crate) fn evaluate(
     run_options: RunOptionsTuple,
 ) -> PyResult<String> {
     let input = Input::new(x)?;
-    let (dtype, model, names) = (input.dtype(), model.inner.clone(), model.names());
+    let (dtype, model, wanted) = (input.dtype(), model.inner.clone(), model.wanted());
     let (found, notices) = call(py, run_options.into(), dtype, None, move |run| {
-        let (mut rows, notices) = input.rows(names, run)?;
+        let (mut rows, notices) = input.rows(wanted, run)?;
         let found = unmix::with_rows!(&mut rows, rows => sae::evaluate(&model, rows, run)?);
         Ok((found.to_json().to_string(), notices))
     })?;
@@ -45,9 +45,10 @@ pub(crate) fn top_rows<'py>(
     run_options: RunOptionsTuple,
 ) -> PyResult<Top<'py>> {
     let input = Input::new(x)?;
-    let (dtype, cost, model, names) = (input.dtype(), model.cost(&input), model.inner.clone(), model.names());
+    let (dtype, cost, model, wanted) =
+        (input.dtype(), model.cost(&input), model.inner.clone(), model.wanted());
     let (top, notices) = call(py, run_options.into(), dtype, cost, move |run| {
-        let (mut rows, notices) = input.rows(names, run)?;
+        let (mut rows, notices) = input.rows(wanted, run)?;
         let top = unmix::with_rows!(&mut rows, rows => sae::top_rows(&model, rows, n, run)?);
         Ok((top, notices))
     })?;

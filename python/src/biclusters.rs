@@ -22,10 +22,10 @@ pub(crate) fn modules<'py>(
     max_seconds: Option<f64>,
 ) -> PyResult<(String, Bound<'py, PyArray1<f32>>)> {
     let input = Input::new(x)?;
-    let (dtype, model, names) = (input.dtype(), model.inner.clone(), model.names());
+    let (dtype, model, wanted) = (input.dtype(), model.inner.clone(), model.wanted());
     let (text, codes, notices) = call(py, run_options.into(), dtype, None, move |run| {
         let run = &Run { max_seconds, ..*run };
-        let (mut rows, notices) = input.rows(names, run)?;
+        let (mut rows, notices) = input.rows(wanted, run)?;
         rows.prepare(run)?;
         let found = match starts {
             0 => of_model(&model, &rows, run)?,

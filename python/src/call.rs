@@ -102,14 +102,14 @@ pub(crate) fn observed<R: Send + 'static>(
     }
 }
 
-type Caught<R> = std::thread::Result<unmix::Result<R>>;
+type CallResult<R> = std::thread::Result<unmix::Result<R>>;
 
 /// Waits for the result; periodically examines signals and shows the progress.
 fn wait<R: Send>(
     py: Python<'_>,
-    receive: &Mutex<Receiver<Caught<R>>>,
+    receive: &Mutex<Receiver<CallResult<R>>>,
     progress: &Progress,
-) -> PyResult<Caught<R>> {
+) -> PyResult<CallResult<R>> {
     let next = |time| receive.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).recv_timeout(time);
     loop {
         match py.detach(|| next(SIGNAL_INTERVAL)) {

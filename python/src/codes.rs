@@ -1,5 +1,6 @@
 //! Codes of rows and rows of codes, as arrays, as scipy's compressed sparse rows, or in files.
 
+use crate::sparse::csr;
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use std::path::Path;
@@ -155,15 +156,7 @@ impl<T: Element> Entries<T> {
     fn into_python(self, py: Python<'_>, shape: [usize; 2]) -> PyResult<Bound<'_, PyAny>> {
         match self {
             Entries::Dense(numbers) => Ok(PyArray1::from_vec(py, numbers).reshape(shape)?.into_any()),
-            Entries::Sparse(stored) => {
-                let parts = (
-                    PyArray1::from_vec(py, stored.values),
-                    PyArray1::from_vec(py, stored.columns),
-                    PyArray1::from_vec(py, stored.starts),
-                );
-                let shape = (shape[0], shape[1]);
-                py.import("scipy.sparse")?.getattr("csr_array")?.call1((parts, shape))
-            }
+            Entries::Sparse(stored) => csr(py, (stored.values, stored.columns, stored.starts), shape),
         }
     }
 }

@@ -23,10 +23,10 @@ pub(crate) fn posterior<'py>(
     run_options: RunOptionsTuple,
 ) -> PyResult<Posteriors<'py>> {
     let input = Input::new(x)?;
-    let (dtype, cost, names) = (input.dtype(), model.cost(&input), model.names());
+    let (dtype, cost, wanted) = (input.dtype(), model.cost(&input), model.wanted());
     let (model, k) = (model.inner.clone(), model.inner.n_codes());
     let ((numbers, n), notices) = call(py, run_options.into(), dtype, cost, move |run| {
-        let (rows, notices) = input.rows(names, run)?;
+        let (rows, notices) = input.rows(wanted, run)?;
         let mut sink = VecSink(Vec::new());
         let n = unmix::with_rows!(&rows, rows => model.posterior(rows, run, &mut sink)?);
         Ok(((sink.0, n as usize), notices))
@@ -95,10 +95,10 @@ fn filled<'py, T: Real + Element>(
     run_options: RunOptionsTuple,
     (std, n_draws, bootstrap): (bool, usize, usize),
 ) -> PyResult<Filled<'py>> {
-    let (dtype, names, of) = (input.dtype(), model.names(), model.inner.clone());
+    let (dtype, wanted, of) = (input.dtype(), model.wanted(), model.inner.clone());
     let p = model.inner.n_features();
     let ((imputed, notes), notices) = call(py, run_options.into(), dtype, None, move |run| {
-        let (mut rows, notices) = input.rows(names, run)?;
+        let (mut rows, notices) = input.rows(wanted, run)?;
         rows.prepare(run)?;
         let imputer = Imputer::new(&of, &rows, ImputeOptions { std, draws: n_draws, bootstrap }, run)?;
         let (filled, errors) = (Vec::new(), Vec::new());

@@ -14,7 +14,7 @@ use unmix::{Dtype, Rows, Run};
 /// Rows in the form in which Python passes them.
 pub(crate) enum Input {
     /// An array in memory.
-    Array(Lent),
+    Array(BorrowedArray),
     /// A sparse matrix of scipy's in memory.
     Sparse(LentSparse),
     /// A file.
@@ -23,8 +23,23 @@ pub(crate) enum Input {
     Files(Arc<unmix_io::Files>),
 }
 
+/// The columns that are wanted from an input.
+#[derive(Default)]
+pub(crate) struct Wanted {
+    /// The column names of an array, or those that a model needs from a file.
+    pub(crate) names: Option<Vec<String>>,
+    /// Their number, if there is a model: the last columns of a list of cells may have no cell.
+    pub(crate) n_features: Option<usize>,
+}
+
+impl From<Option<Vec<String>>> for Wanted {
+    fn from(names: Option<Vec<String>>) -> Self {
+        Self { names, n_features: None }
+    }
+}
+
 /// The memory of a numpy array of two axes: any numbers, strides, byte order and alignment.
-pub(crate) struct Lent {
+pub(crate) struct BorrowedArray {
     /// Keeps the memory alive.
     _owner: Py<PyUntypedArray>,
     /// The lowest address of any entry.
@@ -54,7 +69,7 @@ impl Input {
             return Ok(Input::Sparse(LentSparse::new(x)?));
         }
         match x.cast::<PyUntypedArray>() {
-            Ok(array) => Ok(Input::Array(Lent::new(array)?)),
+            Ok(array) => Ok(Input::Array(BorrowedArray::new(array)?)),
             Err(_) => Ok(Input::Path(x.extract::<PathBuf>()?)),
         }
     }
@@ -78,23 +93,22 @@ impl Input {
     }
 
     /// The rows, and the notes about how a file was read.
-    ///
-    /// `names` are the column names of an array, or those that a model needs from a file.
     pub(crate) fn rows(
         &self,
-        names: Option<Vec<String>>,
+        wanted: impl Into<Wanted>,
         run: &Run<'_>,
     ) -> unmix::Result<(AnyRows<'_>, Notices)> {
-        self.named_rows(names, false, run)
+        self.named_rows(wanted, false, run)
     }
 
     /// The same; with `row_names`, the row names of a file are read, too.
     pub(crate) fn named_rows(
         &self,
-        names: Option<Vec<String>>,
+        wanted: impl Into<Wanted>,
         row_names: bool,
         run: &Run<'_>,
     ) -> unmix::Result<(AnyRows<'_>, Notices)> {
+        let Wanted { names, n_features } = wanted.into();
         match self {
             Input::Array(lent) => Ok((lent.rows(names)?, Notices::default())),
             Input::Sparse(lent) => Ok((lent.rows(names)?, Notices::default())),
@@ -110,10 +124,24 @@ impl Input {
             Input::Files(files) => {
                 let input = files.open_as(run, |options| {
                     options.wanted = names;
+                    options.n_features = n_features;
                     options.row_names = row_names;
                 })?;
                 Ok(notices(input))
             }
+        }
+    }
+
+    /// What a row is, in words, if the input is pictures.
+    pub(crate) fn pictures(&self) -> Option<String> {
+        match self {
+            Input::Path(path) => {
+                let files = unmix_io::expand(std::slice::from_ref(path)).ok()?;
+                let pictures = files.first().is_some_and(|file| unmix_io::is_image(file));
+                pictures.then(|| unmix_io::Options::default().row_of_pictures())
+            }
+            Input::Files(files) => files.row_of_pictures(),
+            Input::Array(_) | Input::Sparse(_) => None,
         }
     }
 
@@ -178,7 +206,7 @@ pub(crate) fn warn_notes(py: Python<'_>, notes: &[String]) -> PyResult<()> {
     Ok(())
 }
 
-impl Lent {
+impl BorrowedArray {
     fn new(array: &Bound<'_, PyUntypedArray>) -> PyResult<Self> {
         let descr = array.dtype();
         let number = NumberType {

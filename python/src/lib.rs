@@ -27,7 +27,7 @@ mod toys;
 
 use call::{RunOptionsTuple, call, observed};
 use error::{raised, report as report_of};
-use input::{Input, warn, warn_ignored};
+use input::{Input, Wanted, warn, warn_ignored};
 use model::Model;
 use options::{CheckpointTuple, ObserverTuple, RunOptions};
 use pyo3::exceptions::PyRuntimeError;
@@ -66,7 +66,7 @@ mod _unmix {
     #[pymodule_export]
     use super::quality::{lasso_gap, measures, quality, sparse_path};
     #[pymodule_export]
-    use super::read::Files;
+    use super::read::{Files, note_on_axes};
     #[pymodule_export]
     use super::shards::{fit_shards, gather_shards, shard_rows};
     #[pymodule_export]
@@ -107,7 +107,7 @@ fn fit(
     checkpoint: Option<CheckpointTuple>,
     init: Option<&Bound<'_, Model>>,
     invocation: Option<String>,
-    given: Option<Given<'_>>,
+    given: Option<NamedTables<'_>>,
     observer: Option<ObserverTuple>,
 ) -> PyResult<Model> {
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
@@ -117,6 +117,7 @@ fn fit(
     let input = Input::new(x)?;
     // A pass over the rows costs a Gram matrix of the smaller dimension; the computation after it costs the cube of this dimension.
     let cost = input.shape().map(|(n, p)| n.min(p).saturating_mul(n.min(p)).saturating_mul(n.max(p)));
+    let pictures = input.pictures();
     let (fitted, notices) = observed(py, run_options.into(), observer, input.dtype(), cost, move |run| {
         options.fit(run, |run| {
             let (mut rows, notices) = input.rows(names, run)?;
@@ -128,14 +129,14 @@ fn fit(
         })
     })?;
     warn_ignored(py, &notices)?;
-    Ok(Model::new(fitted))
+    Ok(Model::new(fitted.with_pictures(pictures)))
 }
 
 /// Tables that are passed beside the settings, by name.
-type Given<'py> = Vec<(String, numpy::PyReadonlyArray2<'py, f64>)>;
+type NamedTables<'py> = Vec<(String, numpy::PyReadonlyArray2<'py, f64>)>;
 
 /// These tables as tensors of the library.
-fn tensors(given: Option<Given<'_>>) -> unmix::model::Tensors {
+fn tensors(given: Option<NamedTables<'_>>) -> unmix::model::Tensors {
     let tensor = |(name, table): (String, numpy::PyReadonlyArray2<'_, f64>)| {
         let table = table.as_array();
         let (shape, numbers) = (table.shape().to_vec(), table.iter().copied().collect());
@@ -159,7 +160,7 @@ fn partial_fit(
     run_options: RunOptionsTuple,
     names: Option<Vec<String>>,
     invocation: Option<String>,
-    given: Option<Given<'_>>,
+    given: Option<NamedTables<'_>>,
     init: Option<&Bound<'_, Model>>,
     max_seconds: Option<f64>,
 ) -> PyResult<(Model, Vec<String>)> {
@@ -169,10 +170,14 @@ fn partial_fit(
     let input = Input::new(x)?;
     let before = before.map(|model| model.get().inner.clone());
     // The columns are those of the earlier batches.
-    let names = names.or_else(|| before.as_ref().and_then(|model| model.features().names.clone()));
+    let wanted = Wanted {
+        names: names.or_else(|| before.as_ref().and_then(|model| model.features().names.clone())),
+        n_features: before.as_ref().map(|model| model.n_features()),
+    };
     let cost = input.shape().map(|(n, p)| n.saturating_mul(p).saturating_mul(p));
+    let pictures = input.pictures();
     let fitted = call(py, run_options.into(), input.dtype(), cost, move |run| {
-        let (rows, notices) = input.rows(names, run)?;
+        let (rows, notices) = input.rows(wanted, run)?;
         let start = init.as_deref().map(|model| model as &dyn unmix::Start);
         let run = &unmix::Run { invocation: invocation.as_deref(), init: start, max_seconds, ..*run };
         if let Some(first) = init.as_deref().filter(|_| before.is_none())
@@ -184,7 +189,7 @@ fn partial_fit(
     })?;
     let (fitted, notices) = fitted;
     warn_ignored(py, &notices)?;
-    Ok((Model::new(fitted), notices.sentences()))
+    Ok((Model::new(fitted.with_pictures(pictures)), notices.sentences()))
 }
 
 /// The number of components of `x` by each of `rules`, by name, as JSON; an empty list means the rules based on variances. `names`
@@ -263,7 +268,7 @@ fn num_threads() -> usize {
     unmix::num_threads()
 }
 
-/// What is wrong with the environment variable of the default number of threads, if anything is.
+/// The error of the environment variable of the default number of threads, if it is invalid.
 #[pyfunction]
 fn threads_variable_error() -> Option<String> {
     unmix::num::threads::check_variable().err().map(|e| e.to_string())

@@ -1,33 +1,26 @@
 //! The fitted model, as Python holds it.
 
+mod arrays;
+mod page;
+mod rows;
+
+pub(crate) use arrays::matrix;
+
 use crate::call::{RunOptions, RunOptionsTuple, call};
-use crate::codes::{Direction, warn_unconverged};
+use crate::codes::Direction;
 use crate::error::{in_python, raised};
-use crate::input::{Input, Notices, warn};
+use crate::input::{Input, Wanted};
 use crate::sums::Sums;
-use numpy::ndarray::{ArrayViewD, IxDyn};
-use numpy::{Element, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods};
+use arrays::lend;
+use numpy::{PyArray1, PyArray2};
+use page::Shown;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use unmix::biclusters::{Refits, biclusters};
-use unmix::data::{NewFile, VecSink};
-use unmix::model::{ComponentSelection, Tensor, Values};
-use unmix::{Dtype, Matrix, Run};
-
-/// Options of a page: its title, another model, rows per second, sensor positions, names of rows, the numbers of starts and of permuted copies
-/// of modules, and pairs of components that are axes.
-type Shown<'py> = (
-    Option<String>,
-    Option<PyRef<'py, Model>>,
-    Option<f64>,
-    Option<Vec<(f64, f64)>>,
-    Option<Vec<String>>,
-    Option<(usize, usize)>,
-    Option<Vec<(usize, usize)>>,
-);
+use unmix::Dtype;
+use unmix::model::ComponentSelection;
 
 /// A fitted model. It is immutable; numpy arrays of its parameters are read-only views of its memory.
 #[pyclass(frozen, name = "Model", module = "unmix._unmix")]
@@ -61,39 +54,20 @@ impl Model {
         self.inner.features().names.clone()
     }
 
+    /// The columns that it needs from an input.
+    pub(crate) fn wanted(&self) -> Wanted {
+        Wanted { names: self.names(), n_features: Some(self.inner.n_features()) }
+    }
+
     /// Multiply-adds for encoding `input`; None if its shape is not known yet.
     pub(crate) fn cost(&self, input: &Input) -> Option<u64> {
         let per_row = (self.inner.n_features() * self.inner.n_components().max(1)) as u64;
         input.shape().map(|(n, _)| n.saturating_mul(per_row))
     }
 
-    fn apply<'py>(
-        &self,
-        py: Python<'py>,
-        x: &Bound<'py, PyAny>,
-        run_options: RunOptions,
-        out: Option<PathBuf>,
-        way: Direction,
-    ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let input = Input::new(x)?;
-        let (dtype, cost, model) = (input.dtype(), self.cost(&input), self.inner.clone());
-        let names = if matches!(way, Direction::Encode) { self.names() } else { None };
-        if let Some(out) = out {
-            let (encoded, notices) = call(py, run_options, dtype, cost, move |run| {
-                let (rows, notices) = input.rows(names, run)?;
-                Ok((way.write(&model, &rows, &out, run)?, notices))
-            })?;
-            warn(py, &notices)?;
-            warn_unconverged(py, &encoded)?;
-            return Ok(None);
-        }
-        let (table, notices) = call(py, run_options, dtype, cost, move |run| {
-            let (rows, notices) = input.rows(names, run)?;
-            Ok((way.table(&model, &rows, run)?, notices))
-        })?;
-        warn(py, &notices)?;
-        warn_unconverged(py, &table.encoded)?;
-        table.into_python(py).map(Some)
+    /// A sentence if `input` is pictures that are read in another way than those of the fit.
+    fn of_other_pictures(&self, input: &Input) -> Option<String> {
+        input.pictures().and_then(|row| self.inner.other_pictures(&row))
     }
 }
 
@@ -307,23 +281,7 @@ impl Model {
         run_options: RunOptionsTuple,
         scaled: bool,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let input = Input::new(x)?;
-        let (dtype, cost, model, names) =
-            (input.dtype(), self.cost(&input), self.inner.clone(), self.names());
-        let (scores, notices) = call(py, run_options.into(), dtype, cost, move |run| {
-            let (rows, notices) = input.rows(names, run)?;
-            let mut sink = VecSink(Vec::with_capacity(rows.n_rows().unwrap_or(0) as usize));
-            match model.code().encoder().mixture() {
-                Some(_) => unmix::with_rows!(&rows, rows => model.score_samples(rows, run, &mut sink)?),
-                None => {
-                    let density = density(&model, scaled)?;
-                    unmix::with_rows!(&rows, rows => model.score_samples_under(&density, rows, run, &mut sink)?)
-                }
-            };
-            Ok((sink.0, notices))
-        })?;
-        warn(py, &notices)?;
-        Ok(PyArray1::from_vec(py, scores))
+        self.scores(py, x, run_options.into(), scaled)
     }
 
     /// The cluster of every row.
@@ -364,43 +322,7 @@ impl Model {
         color: Option<(String, Vec<String>)>,
         shown: Shown<'py>,
     ) -> PyResult<()> {
-        let (title, beside, rate, positions, row_names, refits, pairs) = shown;
-        let input = x.map(Input::new).transpose()?;
-        let (model, names) = (self.inner.clone(), self.names());
-        let dtype = input.as_ref().map_or(model.dtype(), Input::dtype);
-        let beside = beside.map(|other| ("the other".to_string(), other.inner.as_ref().clone()));
-        let mut options = unmix_report::Options {
-            title,
-            labels: color,
-            beside,
-            rate,
-            positions,
-            row_names,
-            pairs: pairs.unwrap_or_default(),
-            ..Default::default()
-        };
-        options.input_name = input.as_ref().and_then(Input::name);
-        let notices = call(py, run_options.into(), dtype, None, move |run| {
-            let (rows, notices) = match &input {
-                None => (None, Notices::default()),
-                Some(input) => {
-                    let (mut rows, mut notices) = input.named_rows(names, true, run)?;
-                    rows.prepare(run)?;
-                    options.row_names = options.row_names.take().or(notices.row_names.take());
-                    (Some(rows), notices)
-                }
-            };
-            if let (Some((starts, permutations)), Some(rows)) = (refits, &rows) {
-                let run = &Run { seed: model.report().seed, ..*run };
-                options.modules = Some(biclusters(&model, rows, Refits { starts, permutations }, run)?);
-            }
-            let page = unmix_report::page(&model, rows.as_ref(), &options, run)?;
-            let mut file = NewFile::create(&path)?;
-            file.put(page.as_bytes())?;
-            file.finish()?;
-            Ok(notices)
-        })?;
-        warn(py, &notices)
+        page::write(py, self, path, run_options.into(), x, color, shown)
     }
 
     /// The layers of a stack, the lowest first.
@@ -442,62 +364,11 @@ impl Model {
 }
 
 impl Model {
-    /// Clusters of rows, or the probabilities of all clusters.
-    fn of_rows(
-        &self,
-        py: Python<'_>,
-        x: &Bound<'_, PyAny>,
-        run_options: RunOptionsTuple,
-        probabilities: bool,
-    ) -> PyResult<Vec<f64>> {
-        let input = Input::new(x)?;
-        let (dtype, cost, model, names) =
-            (input.dtype(), self.cost(&input), self.inner.clone(), self.names());
-        let (found, notices) = call(py, run_options.into(), dtype, cost, move |run| {
-            let (rows, notices) = input.rows(names, run)?;
-            let mut sink = VecSink(Vec::new());
-            match probabilities {
-                true => unmix::with_rows!(&rows, rows => model.probabilities(rows, run, &mut sink)?),
-                false => unmix::with_rows!(&rows, rows => model.labels(rows, run, &mut sink)?),
-            };
-            Ok((sink.0, notices))
-        })?;
-        warn(py, &notices)?;
-        Ok(found)
-    }
-
     /// Multiply-adds of a square matrix product of the size of the data.
     fn square(&self) -> Option<u64> {
         let p = self.inner.n_features() as u64;
         Some(p.saturating_mul(p).saturating_mul(self.inner.n_components().max(1) as u64))
     }
-}
-
-fn lend<'py>(model: &Bound<'py, Model>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
-    match tensor.values() {
-        Values::F32(numbers) => view(model, tensor.shape(), numbers),
-        Values::F64(numbers) => view(model, tensor.shape(), numbers),
-    }
-}
-
-/// A read-only array over the model's own memory; a single number becomes a numpy scalar.
-fn view<'py, T: Element>(
-    model: &Bound<'py, Model>,
-    shape: &[usize],
-    numbers: &[T],
-) -> PyResult<Bound<'py, PyAny>> {
-    let view = ArrayViewD::from_shape(IxDyn(shape), numbers)
-        .map_err(|e| pyo3::exceptions::PyRuntimeError::new_err(e.to_string()))?;
-    // SAFETY: the array keeps the model object alive, which never changes or moves its numbers.
-    let array = unsafe { PyArrayDyn::borrow_from_array(&view, model.clone().into_any()) };
-    array.call_method1("setflags", (false,))?;
-    if shape.is_empty() { array.get_item(()) } else { Ok(array.into_any()) }
-}
-
-/// A matrix as an array.
-pub(crate) fn matrix(py: Python<'_>, m: Matrix<f64>) -> PyResult<Bound<'_, PyArray2<f64>>> {
-    let shape = [m.rows(), m.cols()];
-    PyArray1::from_vec(py, m.into_vec()).reshape(shape)
 }
 
 fn json(value: &impl serde::Serialize) -> PyResult<String> {

@@ -49,13 +49,14 @@ pub(crate) fn quality<'py>(
     columns: bool,
 ) -> PyResult<Measured<'py>> {
     let input = Input::new(x)?;
-    let (dtype, cost, model, names) = (input.dtype(), model.cost(&input), model.inner.clone(), model.names());
+    let (dtype, cost, model, wanted) =
+        (input.dtype(), model.cost(&input), model.inner.clone(), model.wanted());
     let p = if columns { model.n_features() } else { 0 };
     let (split, notices) = call(py, run_options.into(), dtype, cost, move |run| {
         let parts = Parts { components: true, columns };
         // Errors of the model are reported before anything is read.
         let k = Quality::of(&model, parts)?.n_components();
-        let (rows, notices) = input.rows(names, run)?;
+        let (rows, notices) = input.rows(wanted, run)?;
         let mut split = Split { widths: [1, 1, k, k, p], tables: Default::default() };
         unmix::with_rows!(&rows, rows => model.quality(rows, parts, run, &mut split)?);
         Ok((split, notices))
@@ -82,10 +83,11 @@ pub(crate) fn measures<'py>(
     run_options: RunOptionsTuple,
 ) -> PyResult<(Vec<&'static str>, Bound<'py, PyArray2<f64>>)> {
     let input = Input::new(x)?;
-    let (dtype, cost, model, names) = (input.dtype(), model.cost(&input), model.inner.clone(), model.names());
+    let (dtype, cost, model, wanted) =
+        (input.dtype(), model.cost(&input), model.inner.clone(), model.wanted());
     let names_of = model.code().encoder().measures();
     let (numbers, notices) = call(py, run_options.into(), dtype, cost, move |run| {
-        let (rows, notices) = input.rows(names, run)?;
+        let (rows, notices) = input.rows(wanted, run)?;
         let mut sink = VecSink(Vec::new());
         unmix::with_rows!(&rows, rows => model.quality(rows, Parts::default(), run, &mut sink)?);
         Ok((sink.0, notices))
@@ -105,9 +107,9 @@ pub(crate) fn sparse_path<'py>(
     run_options: RunOptionsTuple,
 ) -> PyResult<Alphas<'py>> {
     let input = Input::new(x)?;
-    let (dtype, model, names) = (input.dtype(), model.inner.clone(), model.names());
+    let (dtype, model, wanted) = (input.dtype(), model.inner.clone(), model.wanted());
     let ((alphas, numbers), notices) = call(py, run_options.into(), dtype, None, move |run| {
-        let (rows, notices) = input.rows(names, run)?;
+        let (rows, notices) = input.rows(wanted, run)?;
         let mut sink = VecSink(Vec::new());
         let alphas = unmix::with_rows!(&rows, rows => {
             model.path(rows, n_alphas, run, &mut sink)?

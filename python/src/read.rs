@@ -3,7 +3,8 @@
 use crate::call::{RunOptionsTuple, call};
 use crate::error::raised;
 use crate::input::warn_notes;
-use numpy::{PyArray1, PyArrayMethods};
+use crate::sparse::{Compressed, csr, stored};
+use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use unmix_io::{Options, Patches, Pixels, Wording};
 #[pyo3(from_item_all)]
 pub(crate) struct Reading {
     transpose: bool,
-    rows_axis: Option<usize>,
+    rows_axis: Vec<usize>,
     feature_shape: Option<Vec<usize>>,
     columns: Option<String>,
     drop: Option<String>,
@@ -37,6 +38,7 @@ pub(crate) struct Reading {
     number: Option<usize>,
     patch_seed: u64,
     normalise: bool,
+    triplets: bool,
 }
 
 impl Reading {
@@ -52,7 +54,7 @@ impl Reading {
         };
         Ok(Options {
             transpose: self.transpose,
-            rows_axis: self.rows_axis.into_iter().collect(),
+            rows_axis: self.rows_axis,
             feature_shape: self.feature_shape,
             columns: self.columns,
             drop: self.drop,
@@ -71,10 +73,17 @@ impl Reading {
                 (_, true) => Some(Pixels::Rgb),
                 _ => None,
             },
+            triplets: self.triplets,
             wording: Wording::PythonRead,
             ..Options::default()
         })
     }
+}
+
+/// The note that a row of an array of this shape is several of its axes, unless these look like a picture; `name` is that of the array.
+#[pyfunction]
+pub(crate) fn note_on_axes(name: &str, shape: Vec<u64>) -> Option<String> {
+    unmix_io::note_on_axes(name, &shape)
 }
 
 /// Files that are read again by every function that takes rows: the handle returned by `unmix.open`.
@@ -84,7 +93,7 @@ pub(crate) struct Files {
 }
 
 /// Numbers of rows and columns, names of the columns, and the name of the type.
-type About = (u64, usize, Option<Vec<String>>, &'static str);
+type TableProperties = (u64, usize, Option<Vec<String>>, &'static str);
 
 #[pymethods]
 impl Files {
@@ -100,17 +109,39 @@ impl Files {
         self.inner.paths().map(Into::into).collect()
     }
 
+    /// Whether they are lists of cells.
+    #[getter]
+    fn lists_cells(&self) -> bool {
+        self.inner.lists_cells()
+    }
+
+    /// Whether one of them can be read only once.
+    #[getter]
+    fn read_once(&self) -> bool {
+        self.inner.read_once()
+    }
+
+    /// Row and column of each cell of a list, in the order of its lines.
+    fn cells(&self, py: Python<'_>, run_options: RunOptionsTuple) -> PyResult<(Vec<u64>, Vec<u64>)> {
+        let files = self.inner.clone();
+        let cells = call(py, run_options.into(), Dtype::F64, None, move |run| files.cells(run))?;
+        Ok(cells.into_iter().unzip())
+    }
+
     /// Numbers of rows and columns, names and type, without keeping the rows.
-    fn about(&self, py: Python<'_>, run_options: RunOptionsTuple) -> PyResult<About> {
+    fn about(&self, py: Python<'_>, run_options: RunOptionsTuple) -> PyResult<TableProperties> {
         let files = self.inner.clone();
         let about = call(py, run_options.into(), Dtype::F64, None, move |run| files.about(run))?;
         Ok((about.n_rows, about.n_features, about.names, about.dtype.name()))
     }
 
-    /// Missing cells of each column.
+    /// Missing cells of each column; of a list of cells, those that are not listed.
     fn missing(&self, py: Python<'_>, run_options: RunOptionsTuple) -> PyResult<Vec<u64>> {
         let files = self.inner.clone();
         call(py, run_options.into(), Dtype::F64, None, move |run| {
+            if files.lists_cells() {
+                return Ok(unmix::with_rows!(&files.open(run)?.rows, rows => unlisted(rows)));
+            }
             let described = files.describe(run)?;
             if described.columns.is_empty() {
                 let found = "there are too many columns to count the missing cells of each";
@@ -120,7 +151,7 @@ impl Files {
         })
     }
 
-    /// The rows, or the first of them, in the type in which they are computed.
+    /// The rows, or the first of them, in the type in which they are computed; of a list of cells as a `csr_array` of scipy.
     #[pyo3(signature = (run_options, most=None))]
     fn read<'py>(
         &self,
@@ -133,23 +164,28 @@ impl Files {
             let rows = files.open(run)?.rows;
             let notes = rows.notes().to_vec();
             let table = match rows {
-                AnyRows::F32(rows) => {
-                    let p = rows.n_features();
-                    Table::F32(numbers(rows, most, run)?, p)
-                }
-                AnyRows::F64(rows) => {
-                    let p = rows.n_features();
-                    Table::F64(numbers(rows, most, run)?, p)
-                }
+                AnyRows::F32(rows) => Table::F32(Contents::of(rows, files.lists_cells(), most, run)?),
+                AnyRows::F64(rows) => Table::F64(Contents::of(rows, files.lists_cells(), most, run)?),
             };
             Ok((table, notes))
         })?;
         warn_notes(py, &notes)?;
         Ok(match rows {
-            Table::F32(numbers, p) => table(py, numbers, p)?,
-            Table::F64(numbers, p) => table(py, numbers, p)?,
+            Table::F32(contents) => contents.into_python(py)?,
+            Table::F64(contents) => contents.into_python(py)?,
         })
     }
+}
+
+/// Number of cells of each column that are not listed.
+fn unlisted<T: Real>(rows: &Rows<'_, T>) -> Vec<u64> {
+    let mut missing = vec![rows.n_rows().unwrap_or(0); rows.n_features()];
+    if let Some(sparse) = rows.sparse() {
+        for i in 0..sparse.n_rows() {
+            sparse.row(i).0.iter().for_each(|&j| missing[j as usize] -= 1);
+        }
+    }
+    missing
 }
 
 /// The numbers of all rows, or of the first `most`.
@@ -160,10 +196,45 @@ fn numbers<T: Real>(rows: Rows<'static, T>, most: Option<usize>, run: &Run<'_>) 
     }
 }
 
-/// Numbers of either type, row-major, with the number of columns.
+/// Rows of either type.
 enum Table {
-    F32(Vec<f32>, usize),
-    F64(Vec<f64>, usize),
+    F32(Contents<f32>),
+    F64(Contents<f64>),
+}
+
+enum Contents<T> {
+    /// Row-major numbers, and the number of columns.
+    Dense(Vec<T>, usize),
+    /// The cells of a list, and the numbers of rows and columns.
+    Cells(Compressed<T, i64>, [usize; 2]),
+}
+
+impl<T: Real> Contents<T> {
+    /// All rows, or the first `most`.
+    fn of(
+        rows: Rows<'static, T>,
+        are_cells: bool,
+        most: Option<usize>,
+        run: &Run<'_>,
+    ) -> unmix::Result<Self> {
+        let p = rows.n_features();
+        Ok(match rows.sparse().filter(|_| are_cells) {
+            Some(sparse) => {
+                let n = sparse.n_rows().min(most.unwrap_or(usize::MAX));
+                Contents::Cells(stored(sparse, n), [n, p])
+            }
+            None => Contents::Dense(numbers(rows, most, run)?, p),
+        })
+    }
+}
+
+impl<T: Element> Contents<T> {
+    fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        match self {
+            Contents::Dense(numbers, p) => table(py, numbers, p),
+            Contents::Cells(cells, shape) => csr(py, cells, shape),
+        }
+    }
 }
 
 fn all<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> unmix::Result<Vec<T>> {
@@ -188,7 +259,7 @@ fn all<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> unmix::Result<Vec<T>> {
     Ok(sink.0)
 }
 
-fn table<T: numpy::Element>(py: Python<'_>, numbers: Vec<T>, p: usize) -> PyResult<Bound<'_, PyAny>> {
+fn table<T: Element>(py: Python<'_>, numbers: Vec<T>, p: usize) -> PyResult<Bound<'_, PyAny>> {
     let n = numbers.len().checked_div(p).unwrap_or(0);
     Ok(PyArray1::from_vec(py, numbers).reshape([n, p])?.into_any())
 }

@@ -1,7 +1,7 @@
 //! Rows distributed to workers: jobs and results as bytes, and a fit to remote rows.
 
 use crate::call::{RunOptionsTuple, call, observed};
-use crate::input::{Input, warn};
+use crate::input::{Input, Wanted, warn};
 use crate::model::Model;
 use crate::options::{self, CheckpointTuple, ObserverTuple, RunOptions};
 use pyo3::exceptions::PyRuntimeError;
@@ -32,7 +32,7 @@ pub(crate) fn gather_shards<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let input = Input::new(x)?;
     let (answer, notices) = call(py, run_options.into(), input.dtype(), None, move |run| {
-        let (mut rows, notices) = input.rows(None, run)?;
+        let (mut rows, notices) = input.rows(Wanted::default(), run)?;
         rows.prepare(run)?;
         if let Some(weights) = weights {
             rows = rows.weighted(weights)?;

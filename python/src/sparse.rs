@@ -11,11 +11,11 @@ pub(crate) struct LentSparse {
     by_row: bool,
     shape: (usize, usize),
     starts: Vector<i64>,
-    places: Places,
+    places: IndexArray,
     values: Values,
 }
 
-enum Places {
+enum IndexArray {
     I32(Vector<i32>),
     I64(Vector<i64>),
 }
@@ -23,6 +23,32 @@ enum Places {
 enum Values {
     F32(Vector<f32>),
     F64(Vector<f64>),
+}
+
+/// Values, columns, and the start of each row and the end of the last one.
+pub(crate) type Compressed<T, I> = (Vec<T>, Vec<I>, Vec<i64>);
+
+/// Compressed sparse rows as a `csr_array` of scipy.
+pub(crate) fn csr<T: Element, I: Element>(
+    py: Python<'_>,
+    (values, columns, starts): Compressed<T, I>,
+    shape: [usize; 2],
+) -> PyResult<Bound<'_, PyAny>> {
+    let parts =
+        (PyArray1::from_vec(py, values), PyArray1::from_vec(py, columns), PyArray1::from_vec(py, starts));
+    py.import("scipy.sparse")?.getattr("csr_array")?.call1((parts, (shape[0], shape[1])))
+}
+
+/// The stored entries of the first `n` rows.
+pub(crate) fn stored<T: Real>(rows: &Sparse<'_, T>, n: usize) -> Compressed<T, i64> {
+    let (mut values, mut columns, mut starts) = (Vec::new(), Vec::new(), vec![0]);
+    for i in 0..n.min(rows.n_rows()) {
+        let (own, numbers) = rows.row(i);
+        columns.extend(own.iter().map(|&j| i64::from(j)));
+        values.extend_from_slice(numbers);
+        starts.push(values.len() as i64);
+    }
+    (values, columns, starts)
 }
 
 /// The memory of a contiguous, aligned one-dimensional numpy array.
@@ -69,8 +95,8 @@ impl LentSparse {
         };
         let name = |part: &str| -> PyResult<String> { x.getattr(part)?.getattr("dtype")?.str()?.extract() };
         let places = match name("indices")?.as_str() {
-            "int32" => Places::I32(Vector::new(&x.getattr("indices")?, "int32")?),
-            _ => Places::I64(Vector::new(&x.getattr("indices")?, "int64")?),
+            "int32" => IndexArray::I32(Vector::new(&x.getattr("indices")?, "int32")?),
+            _ => IndexArray::I64(Vector::new(&x.getattr("indices")?, "int64")?),
         };
         let values = match name("data")?.as_str() {
             "float32" => Values::F32(Vector::new(&x.getattr("data")?, "float32")?),
@@ -103,10 +129,10 @@ impl LentSparse {
     fn of<'a, T: Real>(&self, values: &'a [T]) -> unmix::Result<Sparse<'a, T>> {
         let ((n, p), starts) = (self.shape, self.starts.as_slice());
         match (&self.places, self.by_row) {
-            (Places::I32(at), true) => Sparse::from_csr(starts, at.as_slice(), values, p),
-            (Places::I64(at), true) => Sparse::from_csr(starts, at.as_slice(), values, p),
-            (Places::I32(at), false) => Sparse::from_csc(starts, at.as_slice(), values, n),
-            (Places::I64(at), false) => Sparse::from_csc(starts, at.as_slice(), values, n),
+            (IndexArray::I32(at), true) => Sparse::from_csr(starts, at.as_slice(), values, p),
+            (IndexArray::I64(at), true) => Sparse::from_csr(starts, at.as_slice(), values, p),
+            (IndexArray::I32(at), false) => Sparse::from_csc(starts, at.as_slice(), values, n),
+            (IndexArray::I64(at), false) => Sparse::from_csc(starts, at.as_slice(), values, n),
         }
     }
 }

@@ -18,9 +18,9 @@ pub(crate) fn stability(
     bootstrap: Option<usize>,
 ) -> PyResult<String> {
     let input = Input::new(x)?;
-    let (dtype, model, names) = (input.dtype(), model.inner.clone(), model.names());
+    let (dtype, model, wanted) = (input.dtype(), model.inner.clone(), model.wanted());
     let (found, notices) = call(py, run_options.into(), dtype, None, move |run| {
-        let (mut rows, notices) = input.rows(names, run)?;
+        let (mut rows, notices) = input.rows(wanted, run)?;
         rows.prepare(run)?;
         let found = tried(&model, &rows, Trials { splits, restarts, bootstrap }, run)?;
         let mut json = found.to_json();

@@ -2,7 +2,7 @@
 
 use crate::call::{RunOptionsTuple, call};
 use crate::error::raised;
-use crate::input::{Input, warn};
+use crate::input::{Input, Wanted, warn};
 use crate::model::Model;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -12,23 +12,23 @@ use unmix::{Dtype, Features};
 
 /// Sums over the rows so far, owned by one estimator.
 #[pyclass(frozen, name = "Sums", module = "unmix._unmix")]
-pub(crate) struct Sums(Arc<Mutex<Held>>);
+pub(crate) struct Sums(Arc<Mutex<SumsState>>);
 
 #[derive(Clone, Default)]
-struct Held {
+struct SumsState {
     /// None before the first batch, which determines the number of columns and the type.
     sums: Option<unmix::model::Sums>,
     features: Features,
 }
 
 impl Sums {
-    fn held(&self) -> Held {
+    fn state(&self) -> SumsState {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn of(model: &unmix::Model) -> Option<Self> {
         let sums = Some(model.sums()?.clone());
-        Some(Self(Arc::new(Mutex::new(Held { sums, features: model.features().clone() }))))
+        Some(Self(Arc::new(Mutex::new(SumsState { sums, features: model.features().clone() }))))
     }
 }
 
@@ -41,20 +41,20 @@ impl Sums {
 
     /// An independent copy.
     fn copy(&self) -> Self {
-        Self(Arc::new(Mutex::new(self.held())))
+        Self(Arc::new(Mutex::new(self.state())))
     }
 
     /// Number of rows, weighted.
     #[getter]
     fn n_samples(&self) -> f64 {
-        self.held().sums.map_or(0.0, |s| s.n_samples())
+        self.state().sums.map_or(0.0, |s| s.n_samples())
     }
 
     /// Number and names of the columns, after the first batch.
     #[getter]
     fn columns(&self) -> Option<(usize, Option<Vec<String>>)> {
-        let held = self.held();
-        Some((held.sums?.n_features(), held.features.names))
+        let state = self.state();
+        Some((state.sums?.n_features(), state.features.names))
     }
 
     /// Adds rows, for `method`; on an error nothing is added.
@@ -73,19 +73,23 @@ impl Sums {
             (input.shape().map(|(n, p)| n.saturating_mul(p).saturating_mul(p)), input.dtype());
         let shared = self.0.clone();
         let notices = call(py, run_options.into(), dtype, cost, move |run| {
-            let mut held = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            let (rows, notices) = input.rows(names.or_else(|| held.features.names.clone()), run)?;
+            let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            let wanted = Wanted {
+                names: names.or_else(|| state.features.names.clone()),
+                n_features: state.sums.as_ref().map(|sums| sums.n_features()),
+            };
+            let (rows, notices) = input.rows(wanted, run)?;
             let rows = match weights {
                 None => rows,
                 Some(weights) => rows.weighted(weights)?,
             };
-            let first = held.sums.is_none();
+            let first = state.sums.is_none();
             if first {
                 // Before anything is added, so that a failed batch has no effect.
                 let mut sums = unmix::model::Sums::new(rows.n_features(), rows.dtype())?;
                 unmix::with_rows!(&rows, rows => sums.add(&method, rows, run))?;
-                *held = Held { sums: Some(sums), features: rows.features().clone() };
-            } else if let Some(sums) = &mut held.sums {
+                *state = SumsState { sums: Some(sums), features: rows.features().clone() };
+            } else if let Some(sums) = &mut state.sums {
                 unmix::with_rows!(&rows, rows => sums.add(&method, rows, run))?;
             }
             Ok(notices)
@@ -104,8 +108,8 @@ impl Sums {
         invocation: Option<String>,
     ) -> PyResult<Model> {
         let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-        let held = self.held();
-        let Some(sums) = held.sums else {
+        let state = self.state();
+        let Some(sums) = state.sums else {
             return Err(PyValueError::new_err(format!(
                 "{method} has no rows yet; add some with partial_fit"
             )));
@@ -113,7 +117,7 @@ impl Sums {
         let (dtype, p) = (sums.dtype(), sums.n_features() as u64);
         let fitted = call(py, run_options.into(), dtype, Some(p.pow(3)), move |run| {
             let run = &unmix::Run { invocation: invocation.as_deref(), ..*run };
-            (unmix::method::find(&method)?.spec)(&settings)?.fit_sums(&sums, &held.features, run)
+            (unmix::method::find(&method)?.spec)(&settings)?.fit_sums(&sums, &state.features, run)
         })?;
         Ok(Model::new(fitted))
     }
@@ -125,15 +129,15 @@ impl Sums {
             true => None,
             false => Some(unmix::model::Sums::from_bytes(bytes).map_err(|e| raised(e, Dtype::F64))?),
         };
-        Ok(Self(Arc::new(Mutex::new(Held { sums, features: Features { names, shape: None } }))))
+        Ok(Self(Arc::new(Mutex::new(SumsState { sums, features: Features { names, shape: None } }))))
     }
 
     #[allow(clippy::type_complexity)] // Python's protocol: a constructor and its arguments.
     fn __reduce__<'py>(
         slf: &Bound<'py, Self>,
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<Vec<String>>))> {
-        let (py, held) = (slf.py(), slf.get().held());
-        let bytes = held.sums.map(|s| s.to_bytes()).unwrap_or_default();
-        Ok((slf.get_type().getattr("from_bytes")?, (PyBytes::new(py, &bytes), held.features.names)))
+        let (py, state) = (slf.py(), slf.get().state());
+        let bytes = state.sums.map(|s| s.to_bytes()).unwrap_or_default();
+        Ok((slf.get_type().getattr("from_bytes")?, (PyBytes::new(py, &bytes), state.features.names)))
     }
 }

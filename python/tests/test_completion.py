@@ -77,6 +77,40 @@ def test_stored_entries_are_the_observed_cells(ratings, form):
     assert_allclose(a.impute(S), b.impute(X), atol=1e-10)
 
 
+def test_a_list_of_cells_in_a_file_is_the_sparse_matrix(ratings, tmp_path):
+    _, X = ratings
+    rows, columns = np.nonzero(~np.isnan(X))
+    order = np.random.RandomState(0).permutation(len(rows))
+    path = tmp_path / "cells.csv"
+    path.write_text("row,column,value\n" + "".join(f"{rows[i]},{columns[i]},{float(X[rows[i], columns[i]])!r}\n" for i in order))
+    cells = unmix.open(path, triplets=True)
+    assert cells.shape == X.shape
+    S = sparse.coo_array((X[rows, columns], (rows, columns)), shape=X.shape).tocsr()
+    by_file, by_array = (MatrixCompletion(n_components=3, random_state=0).fit(given) for given in (cells, S))
+    for name, tensor in by_array._model.tensors.items():
+        assert_array_equal(by_file._model.tensors[name], tensor)
+    assert_array_equal(by_file.transform(cells), by_array.transform(S))
+    assert_array_equal(by_file.impute(cells), by_array.impute(S))
+    call = by_file.report_.invocation
+    assert "triplets=True" in call
+    assert_array_equal(eval(call).components_, by_file.components_)
+    # Those of the command line.
+    saved = tmp_path / "m.safetensors"
+    assert unmix._unmix.run_cli(["unmix", "fit", "matrix-completion", str(path), "--triplets", "-k", "3", "-o", str(saved), "-q"]) == 0
+    assert_array_equal(unmix.load(saved).components_, by_file.components_)
+    # The cells of a list, in the order of its lines; also of one without values.
+    at = np.c_[rows, columns][order]
+    for given in (cells, unmix.open(path, triplets=True, columns=["row", "column"])):
+        for found, want in zip(by_file.predict_cells(given, return_std=True), by_file.predict_cells(at, return_std=True)):
+            assert_array_equal(found, want)
+    # The last columns of other rows may have no cell.
+    path.write_text("row,column,value\n0,1,2.5\n")
+    assert by_file.transform(unmix.open(path, triplets=True)).shape == (1, 3)
+    unmix.report(by_file, S, path=tmp_path / "sparse.html")
+    unmix.report(by_file, X, path=tmp_path / "gaps.html")
+    assert (tmp_path / "sparse.html").read_text() == (tmp_path / "gaps.html").read_text()
+
+
 def test_bad_input_is_named(ratings):
     _, X = ratings
     model = MatrixCompletion(n_components=2).fit(X)

@@ -194,103 +194,6 @@ def test_pairs_that_two_layers_do_not_separate_give_a_warning():
         ICA(algorithm="sigma-pca", random_state=0).fit(X)
 
 
-def test_easi_converges_on_rows_that_are_sorted():
-    S = np.random.default_rng(0).laplace(size=(8000, 4))
-    S = S[np.argsort((S**2).sum(1))]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        easi, picard = (ICA(algorithm=a, random_state=0).fit(S) for a in ("easi", "picard"))
-    assert easi.report_.outcome == "converged" and easi.report_.residual <= 1e-6
-    assert unmix.metrics.match(easi, picard).cosine.min() > 1 - 1e-9
-    with pytest.warns(ConvergenceWarning, match="the residual is"):
-        assert ICA(algorithm="easi", max_iter=2, random_state=0).fit(S).report_.outcome == "max_iter"
-
-
-def stream(n, k, seed, distribution="kinds"):
-    draw = np.random.RandomState(seed)
-    S = kinds(n, k, seed)[2] if distribution == "kinds" else draw.uniform(-1, 1, size=(n, k))
-    mixing = np.eye(k) + 0.4 * draw.randn(k, k)
-    return S @ mixing.T + np.arange(k), mixing
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_partial_fits_do_not_depend_on_the_batches_and_are_saved_and_loaded(dtype, tmp_path):
-    X, _ = stream(3000, 4, 0)
-    X = X.astype(dtype)
-    whole = ICA(algorithm="easi").partial_fit(X)
-    for cuts in ([1, 2, 40, 63, 64, 65, 1000], list(range(7, 3000, 501)), [2999]):
-        ica = ICA(algorithm="easi")
-        for i, batch in enumerate(np.split(X, cuts)):
-            batch = np.asfortranarray(batch) if i % 2 else batch
-            assert ica.partial_fit(batch) is ica
-            if i % 3 == 1:
-                ica = pickle.loads(pickle.dumps(ica))
-            if i % 3 == 2:
-                ica.save(tmp_path / "m.safetensors")
-                ica = unmix.load(tmp_path / "m.safetensors")
-        for name in ("components_", "mixing_", "mean_", "component_variance_", "stream_"):
-            assert getattr(ica, name).tobytes() == getattr(whole, name).tobytes(), (cuts, name)
-        assert ica.components_.dtype == dtype and ica.report_.n_samples == 3000
-    np.save(tmp_path / "x.npy", X)
-    assert ICA(algorithm="easi").partial_fit(tmp_path / "x.npy").components_.tobytes() == whole.components_.tobytes()
-
-
-def test_partial_fits_separate_sources_in_any_units_and_continue_a_fit():
-    found = []
-    for seed in range(5):
-        X, mixing = stream(40_000, 4, seed)
-        ica = ICA(algorithm="easi").partial_fit(X)
-        small = ICA(algorithm="easi").partial_fit(1e-9 * X)
-        assert_allclose(1e-9 * small.components_, ica.components_, rtol=1e-6, atol=1e-9)
-        found.append(amari_distance(ica, mixing))
-    assert np.median(found) < 0.03, found
-    assert_allclose(ica.inverse_transform(ica.transform(X)), X, atol=1e-9)
-    assert ica.report_.outcome == "completed" and ica.report_.residual < 0.1
-    # partial_fit continues a fit.
-    fitted = ICA(algorithm="easi", random_state=0).fit(X)
-    on = ICA(algorithm="easi", random_state=0).fit(X).partial_fit(X[:10_000])
-    assert on.report_.n_samples == 50_000
-    assert amari_distance(on, mixing) < amari_distance(fitted, mixing) + 0.01
-
-
-def test_the_wrong_pairing_of_nonlinearity_and_sources_diverges():
-    # tanh is a score function for heavy tails: for sub-Gaussian sources the solution is unstable (Cardoso & Laheld 1996, section V).
-    wrong, right = [], []
-    for seed in range(5):
-        X, mixing = stream(40_000, 4, seed, "uniform")
-        start = np.linalg.inv(mixing / np.sqrt(3))
-        wrong.append(amari_distance(ICA(algorithm="easi", extended=False, w_init=start).partial_fit(X), mixing))
-        right.append(amari_distance(ICA(algorithm="easi", w_init=start).partial_fit(X), mixing))
-    assert np.median(wrong) > 0.4 and np.median(right) < 0.03, (wrong, right)
-
-
-def test_bad_partial_fits_are_refused():
-    X, _ = stream(500, 4, 1)
-    assert not hasattr(ICA(), "partial_fit")
-    with pytest.raises(AttributeError, match="partial_fit"):
-        ICA().partial_fit(X)
-    for given, words in (
-        ({"n_components": 3}, "give 4, or leave it out"),
-        ({"n_components": 0.9}, "a share of the variance needs all rows at once"),
-        ({"order": "kurtosis"}, "choose 'variance' or 'found'"),
-        ({"standardize": True}, "leave it out"),
-        ({"w_init": np.eye(3)}, "give a 4 x 4 matrix"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            ICA(algorithm="easi", **given).partial_fit(X)
-    ica = ICA(algorithm="easi").partial_fit(X[:200])
-    before = ica.components_.tobytes()
-    bad = X[200:].copy()
-    bad[7, 2] = np.nan
-    with pytest.raises(ValueError, match="row 7, column 2"):
-        ica.partial_fit(bad)
-    with pytest.raises(ValueError):
-        ica.partial_fit(X[:, :3])
-    assert ica.components_.tobytes() == before and ica.report_.n_samples == 200
-    whole = ICA(algorithm="easi").partial_fit(X)
-    assert ica.partial_fit(X[200:]).components_.tobytes() == whole.components_.tobytes()
-
-
 def test_removing_sources_keeps_the_rest_of_the_rows():
     X, _, _ = kinds(2000, 6, 4)
     X = X + 3.0
@@ -389,59 +292,6 @@ def test_the_function_agrees_with_the_class():
     assert K is None and S is None and W.shape == (4, 4)
 
 
-def test_picard_has_its_own_signature():
-    X, mixing, _ = kinds(4000, 5, 12)
-    for given in ({}, {"ortho": False}, {"ortho": False, "extended": True}, {"n_components": 3}):
-        K, W, Y, mean, n_iter = unmix.compat.picard(X.T, random_state=0, return_X_mean=True, return_n_iter=True, **given)
-        k = given.get("n_components", 5)
-        assert K.shape == (k, 5) and W.shape == (k, k) and Y.shape == (k, 4000)
-        # The mean is over samples, one number per feature.
-        assert mean.shape == (5,) and n_iter > 1
-        assert_allclose(W @ K @ (X.T - mean[:, None]), Y, atol=1e-9)
-    K, W, _ = unmix.compat.picard(X.T, random_state=0, tol=1e-9)
-    assert_allclose(amari_distance(W @ K @ mixing), amari_distance(ICA(tol=1e-9, random_state=0).fit(X), mixing), atol=1e-6)
-    assert_allclose(W @ W.T, np.eye(5), atol=1e-10)
-    assert unmix.compat.picard(X.T, whiten=False, random_state=0, max_iter=5)[0] is None
-    with pytest.raises(ValueError, match="fun must be the name of a contrast, got 'tan'"):
-        unmix.compat.picard(X.T, fun="tan")
-    # Directions without variance are dropped, so no entry is of size 1e14.
-    K, W, Y = unmix.compat.picard(np.vstack([X.T, X.T[:2]]), random_state=0)
-    assert K.shape == (5, 7) and np.abs(W @ K).max() < 100
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_picard_counts_iterations_from_0_as_python_picard_does():
-    X, _, _ = kinds(4000, 5, 12)
-    given = dict(return_n_iter=True, random_state=0, tol=1e-12)
-    ours = [unmix.compat.picard(X.T, max_iter=n, **given)[-1] for n in (1, 2, 3)]
-    assert ours == [0, 1, 2]
-    reference = pytest.importorskip("picard", reason="python-picard is not installed")
-    assert ours == [reference.picard(X.T, max_iter=n, **given)[-1] for n in (1, 2, 3)]
-
-
-def test_mne_uses_the_solvers_of_unmix_inside_the_context():
-    import sys
-
-    theirs, before = sklearn.decomposition.FastICA, sys.modules.get("picard")
-    with unmix.compat.mne():
-        from picard import picard
-
-        assert picard is unmix.compat.picard and issubclass(sklearn.decomposition.FastICA, FastICA)
-    assert sklearn.decomposition.FastICA is theirs and sys.modules.get("picard") is before
-    mne = pytest.importorskip("mne", reason="mne is not installed: cargo xtask test all")
-    X, _, _ = kinds(5000, 4, 13)
-    raw = mne.io.RawArray(X.T * 1e-5, mne.create_info(4, 250.0, "eeg"), verbose="error")
-    for method, given in (("picard", {}), ("fastica", {}), ("picard", {"ortho": False, "extended": True})):
-        with unmix.compat.mne():
-            ica = mne.preprocessing.ICA(4, method=method, random_state=0, fit_params=given, verbose="error").fit(raw, verbose="error")
-        back = ica.apply(raw.copy(), exclude=[], verbose="error").get_data()
-        assert_allclose(back, raw.get_data(), atol=1e-12)
-    # MNE adds 1 to the number of picard.
-    with unmix.compat.mne():
-        short = mne.preprocessing.ICA(4, method="picard", random_state=0, max_iter=2, verbose="error").fit(raw, verbose="error")
-    assert short.n_iter_ == 2
-
-
 def test_metrics_of_separated_sources():
     X, mixing, sources = kinds(5000, 3, 14)
     ica = ICA(random_state=0).fit(X)
@@ -476,6 +326,17 @@ def test_the_objective_is_that_of_the_iterations_on_all_rows():
     assert [iteration.objective for iteration in seen if iteration.objective is not None] == some.objective and len(seen) > len(some.objective)
     with pytest.warns(ConvergenceWarning):
         assert ICA(random_state=0, subsample=3000, max_iter=2).fit(X).report_.objective == []
+
+
+def test_the_report_lists_the_iterations_that_change_a_sign():
+    draw = np.random.RandomState(0)
+    X = np.hstack([draw.laplace(size=(400, 2)), draw.uniform(-1.7, 1.7, (400, 6))])
+    reports = [ICA(random_state=seed).fit(X).report_ for seed in range(12)]
+    assert any(report.sign_changes for report in reports)
+    for report in reports:
+        rises = np.flatnonzero(np.diff(report.objective) > 1e-13) + 2
+        assert set(rises) <= set(report.sign_changes or [])
+    assert ICA(extended=False, random_state=0).fit(X[:, :2]).report_.sign_changes is None
 
 
 @pytest.mark.parametrize("first_layer", ["pca", "sigma-pca"])
@@ -513,32 +374,6 @@ def test_every_row_of_the_table_of_equalities_names_a_test():
         file, test = re.fullmatch(r"(?:`(\w+\.rs)`: )?`(\w+)`", row[3]).groups()
         assert f"fn {test}()" in (folder / (file or "equal.rs")).read_text(), row
     assert len(table) == 10
-
-
-def test_partial_fits_of_files_match_columns_by_name(tmp_path):
-    pandas = pytest.importorskip("pandas")
-    X, _, _ = kinds(2000, 3, 21)
-    first, second = (pandas.DataFrame(part, columns=["a", "b", "c"]) for part in (X[:1000], X[1000:]))
-    first.to_csv(tmp_path / "first.csv", index=False)
-    second.to_csv(tmp_path / "second.csv", index=False)
-    second[["c", "a", "b"]].to_csv(tmp_path / "permuted.csv", index=False)
-    same, permuted = (
-        ICA(algorithm="easi", random_state=0).partial_fit(tmp_path / "first.csv").partial_fit(tmp_path / name)
-        for name in ("second.csv", "permuted.csv")
-    )
-    np.testing.assert_array_equal(same.components_, permuted.components_)
-
-
-def test_a_note_about_a_file_is_raised_once_by_a_partial_fit(tmp_path):
-    pandas = pytest.importorskip("pandas")
-    # With the index of the frame, which is left out.
-    pandas.DataFrame(kinds(1000, 3, 21)[0], columns=["a", "b", "c"]).to_csv(tmp_path / "x.csv")
-    for model in (ICA(algorithm="easi", random_state=0), unmix.DictionaryLearning(3, random_state=0)):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            model.partial_fit(tmp_path / "x.csv")
-        assert sum("is the index of a table" in str(one.message) for one in caught) == 1, [str(one.message) for one in caught]
-        assert sum("is the index of a table" in sentence for sentence in model.report_.warnings) == 1
 
 
 def test_weights_are_used_or_refused():

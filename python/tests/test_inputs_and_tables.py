@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import warnings
 
 import matplotlib
 
@@ -49,6 +50,24 @@ def test_arrays_of_more_axes_are_rows_as_their_files_are(tmp_path):
     assert np.array_equal(PCA(2).fit(X.transpose(0, 2, 1)).transform(X.transpose(0, 2, 1)), PCA(2).fit_transform(X.transpose(0, 2, 1).copy()))
     with pytest.raises(ValueError, match="20 features"):
         by_array.transform(X[:, :3])
+
+
+def test_a_fit_of_several_axes_warns_once_unless_rows_look_like_pictures(tmp_path):
+    X = np.random.RandomState(0).randn(20, 3, 8)
+    np.save(tmp_path / "x.npy", X)
+    with pytest.warns(UserWarning, match=r"^X has 3 axes \(20 x 3 x 8\): a row is 3 x 8 numbers; X.reshape\(-1, 8\) makes 60 rows of 8$") as caught:
+        pca = PCA(2).fit(X)
+    assert len(caught) == 1 and caught[0].filename == __file__
+    with pytest.warns(UserWarning, match=r"x.npy has 3 axes .*; unmix.open\(..., rows_axis=\(0, 1\)\) makes 60 rows of 8$"):
+        PCA(2).fit(tmp_path / "x.npy")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # The rows of a fitted model have a known width, and those of the other two look like pictures, or are vectors.
+        assert pca.transform(X).shape == (20, 2)
+        PCA(2).fit(X.reshape(20, 4, 6))
+        PCA(2).fit(X.reshape(20, 24, 1))
+        rows = PCA(2).fit(unmix.open(tmp_path / "x.npy", rows_axis=(0, 1)))
+        assert np.array_equal(rows.components_, PCA(2).fit(X.reshape(-1, 8)).components_)
 
 
 def holder(package, name):

@@ -4,6 +4,10 @@ import inspect
 import json
 import os
 import pickle
+import subprocess
+import sys
+import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -256,6 +260,22 @@ def _pictures(folder, X):
     return "pictures"
 
 
+def test_pictures_that_are_read_in_another_way_than_those_of_the_fit_give_a_warning(tmp_path):
+    folder = tmp_path / _pictures(tmp_path, None)
+    standardised = unmix.open(folder, patches=(4, 4), normalise=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = unmix.PCA(3).fit(standardised)
+        codes = model.transform(unmix.open(folder, patches=(4, 4), normalise=True, stride=2))
+        model.transform(standardised.read())
+    assert codes.shape[1] == 3
+    model.save(tmp_path / "m.safetensors")
+    for fitted in (model, unmix.load(tmp_path / "m.safetensors")):
+        for apply in (fitted.transform, fitted.score_samples):
+            with pytest.warns(UserWarning, match="of 4x4 pixels, and those of the fit were read as patches of 4x4 pixels, each standardised"):
+                apply(unmix.open(folder, patches=(4, 4)))
+
+
 def _array(name, of):
     def write(folder, X):
         np.save(folder / name, of(X))
@@ -308,3 +328,98 @@ def test_every_way_to_read_a_file_is_streamed_into_a_fit(way, tmp_path):
     for name, tensor in held._model.tensors.items():
         np.testing.assert_array_equal(streamed._model.tensors[name], tensor)
     np.testing.assert_array_equal(streamed.transform(rows), held.transform(X))
+
+
+#: Reads the standard input more than once: shape, a fit, codes; and what a handle of it refuses.
+STDIN = """
+import pickle, sys
+import numpy as np, unmix
+rows = unmix.open("-", drop=["id"], decimal=",")
+print(rows.shape, rows.names, repr(rows))
+model = unmix.PCA(1, random_state=0).fit(rows)
+np.testing.assert_array_equal(model.components_, unmix.PCA(1, random_state=0).fit(rows.read()).components_)
+print(model.transform(rows).shape, model.report_.invocation)
+try:
+    pickle.dumps(rows)
+except TypeError as refused:
+    print(refused)
+try:
+    unmix.open("-").shape
+except ValueError as refused:
+    print(refused)
+"""
+
+
+def test_the_standard_input_is_copied_and_read_again(table):
+    path, X = table
+    with path.open() as file:
+        ran = subprocess.run([sys.executable, "-c", STDIN], stdin=file, capture_output=True, text=True)
+    piped = subprocess.run([sys.executable, "-c", STDIN], input=path.read_text(), capture_output=True, text=True)
+    assert ran.returncode == piped.returncode == 0, ran.stderr + piped.stderr
+    assert ran.stdout == piped.stdout
+    described, fitted, pickled, again = ran.stdout.splitlines()
+    assert described == "(300, 4) ['a', 'b', 'c', 'd'] unmix.open('-', drop=['id'], decimal=',')"
+    assert fitted == "(300, 1) unmix.PCA(n_components=1, random_state=0).fit(unmix.open('-', drop=['id'], decimal=','))"
+    assert "cannot be pickled" in pickled and "the standard input" in again and "it is empty" in again
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_copied_and_read_again(table, tmp_path):
+    path, X = table
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    rows = opened(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text(path.read_text()))
+    writer.start()
+    np.testing.assert_array_equal(rows.read(), X)
+    writer.join()
+    np.testing.assert_array_equal(rows.head(2), X[:2])
+
+
+def test_a_list_of_cells_is_a_sparse_matrix(tmp_path):
+    path = tmp_path / "cells.csv"
+    path.write_text("user;film;day;stars\n0;2;9;1,5\n0;0;9;0\n2;1;8;4\n1;1;7;\n")
+    settings = {"columns": ["user", "film", "stars"], "decimal": ",", "triplets": True}
+    cells = unmix.open(path, **settings)
+    assert (cells.shape, len(cells), cells.names, cells.dtype) == ((3, 3), 3, None, np.float64)
+    assert cells.missing.tolist() == [2, 2, 2]
+    S = cells.read()
+    assert (S.format, S.nnz, S.toarray().tolist()) == ("csr", 3, [[0, 0, 1.5], [0, 0, 0], [0, 4, 0]])
+    assert cells.head(1).shape == (1, 3) and cells.head(1).nnz == 2
+    assert repr(cells).endswith("decimal=',', triplets=True)")
+    for again in (eval(repr(cells)), pickle.loads(pickle.dumps(cells))):
+        assert (again.read() != S).nnz == 0
+    assert unmix.read(path, dtype="float32", **settings).dtype == np.float32
+    # Cells that are not listed are 0 for other methods that take sparse rows.
+    pca = PCA(1, random_state=0).fit(cells)
+    np.testing.assert_array_equal(pca.components_, PCA(1, random_state=0).fit(S).components_)
+    path.write_text("row,column,value\n0,1,2\n1,0,1\n")
+    narrow = unmix.open(path, triplets=True)
+    assert narrow.shape == (2, 2) and pca.transform(narrow).shape == (2, 1)
+
+
+def test_lists_of_cells_are_refused_where_they_have_no_meaning(tmp_path):
+    path = tmp_path / "cells.csv"
+
+    def cells(text):
+        path.write_text(text)
+        return unmix.open(path, triplets=True)
+
+    rows = cells("r,c,v\n0,0,1\n1,1,2\n2,0,3\n")
+    fitted = ICA(2, random_state=0).fit(np.random.default_rng(0).laplace(size=(300, 2)))
+    for call in (lambda: ICA(1).fit(rows), lambda: fitted.transform(rows)):
+        with pytest.raises(ValueError, match="ica of a list of cells is not possible: it needs all entries.*use MatrixCompletion"):
+            call()
+    with pytest.raises(ValueError, match="sample_weight must be one number for each row, got a list of cells"):
+        PCA(1).fit(np.eye(3), sample_weight=rows)
+    for text, message in [
+        ("a,b,c,d\n0,0,1,2\n", "choose three, as in columns='a,b,c'"),
+        ("a,b,c\nann,0,1\n", "replace names by numbers first"),
+        ("a,b,c\n0,0,1\n0,0,2\n", "lines 0 and 1 .* are of the same cell"),
+        ("a,b\n0,0\n", "has no column of values"),
+        ("a,b,c\n0.5,0,1\n", "number rows and columns from 0"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            cells(text).shape
+    with pytest.warns(UserWarning, match="are rows and columns numbered from 1"):
+        cells("a,b,c\n1,1,3\n1,2,4\n").read()

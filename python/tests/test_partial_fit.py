@@ -176,6 +176,20 @@ def test_frames_and_files_are_batches_too(tmp_path):
     same_bits(PCA().partial_fit(tmp_path / "x.npy"), by_batches([X]))
 
 
+def test_models_whose_columns_are_in_another_order_are_merged_by_name():
+    pandas = pytest.importorskip("pandas")
+    names = [f"c{i}" for i in range(8)]
+    frame = pandas.DataFrame(X, columns=names)
+    a = PCA(3).partial_fit(frame[:120])
+    merged = a.merge(PCA(3).partial_fit(frame[120:][names[::-1]]))
+    fit = PCA(3).fit(frame)
+    assert list(merged.feature_names_in_) == names
+    assert_allclose(merged.components_, fit.components_, atol=1e-9)
+    assert_allclose(merged.mean_, fit.mean_)
+    with pytest.raises(ValueError, match=r"only the first has 'c7', and only the second has 'other'"):
+        a.merge(PCA(3).partial_fit(frame[120:].rename(columns={"c7": "other"})))
+
+
 def test_merged_models_are_models_of_all_rows():
     a, b = by_batches([X[:120]], n_components=4), by_batches([X[120:]], n_components=4)
     merged = a.merge(b)

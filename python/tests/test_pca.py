@@ -1,6 +1,7 @@
 """PCA in Python: results, attributes, errors."""
 
 import copy
+import functools
 import pickle
 import re
 import warnings
@@ -203,6 +204,26 @@ def test_rows_are_never_overwritten(copy_):
     X = DIGITS.copy()
     PCA(5, copy=copy_, svd_solver="full").fit_transform(X)
     assert_array_equal(X, DIGITS)
+
+
+def test_parameters_that_are_only_accepted_give_one_warning():
+    def said(fit):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            fit()
+        return [str(w.message) for w in caught]
+
+    ending = "has no effect: it is accepted for compatibility with scikit-learn"
+    normalised = PCA(2, power_iteration_normalizer="LU", svd_solver="full")
+    for fit in (lambda: normalised.fit(DIGITS), lambda: normalised.fit_transform(DIGITS)):
+        assert [w for w in said(fit) if ending in w] == [f"power_iteration_normalizer='LU' {ending}"]
+    grown = clone(normalised).set_params(svd_solver="covariance_eigh")
+    assert [w for w in said(lambda: grown.partial_fit(DIGITS).components_) if ending in w] == [f"power_iteration_normalizer='LU' {ending}"]
+    factors = unmix.FactorAnalysis(2, svd_method="lapack", iterated_power=4)
+    assert [w for w in said(lambda: factors.fit(DIGITS[:, 20:30])) if ending in w] == [f"svd_method='lapack' {ending}", f"iterated_power=4 {ending}"]
+    # Arrays are never modified, so that nothing is lost by `copy`.
+    for estimator in (PCA(2, copy=False), unmix.FactorAnalysis(2, copy=False)):
+        assert not [w for w in said(functools.partial(estimator.fit, DIGITS[:, 20:30])) if ending in w]
 
 
 def bad(value, at=(7, 3), dtype=np.float64):

@@ -10,8 +10,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from PIL import Image
-from scipy.io import wavfile
 
 import unmix
 from unmix import PCA
@@ -80,6 +78,10 @@ def test_npy_of_more_axes_is_flattened_as_numpy_does(tmp_path, seed):
         for axis in range(x.ndim):
             moved = np.moveaxis(x, axis, 0)
             assert_same(unmix.read(tmp_path / "x.npy", rows_axis=axis), moved.reshape(len(moved), -1))
+        for axes in [(0, 1), (0, 2), (2, 0), [1]]:
+            moved = np.moveaxis(x, axes, range(len(axes)))
+            n = np.prod(moved.shape[: len(axes)])
+            assert_same(unmix.read(tmp_path / "x.npy", rows_axis=axes), moved.reshape(n, -1))
     np.save(tmp_path / "one.npy", x.ravel())
     assert_same(unmix.read(tmp_path / "one.npy"), x.reshape(-1, 1))
 
@@ -284,79 +286,6 @@ def test_columns_of_words_are_named_and_can_be_left_out(tmp_path, write):
     assert_same(unmix.read(tmp_path / "x.table", drop="kind"), frame.drop("kind").to_numpy())
 
 
-# Images and audio
-
-
-@SEEDS
-@pytest.mark.parametrize("mode, extension", [("L", "png"), ("RGB", "png"), ("L", "bmp"), ("RGB", "tiff"), ("RGB", "ppm"), ("I;16", "png")])
-def test_images_are_read_without_loss(tmp_path, mode, extension, seed):
-    rng = np.random.RandomState(seed)
-    shape = tuple(rng.randint(2, 30, size=2)) + ((3,) if mode == "RGB" else ())
-    largest = 65535 if mode == "I;16" else 255
-    for i in range(3):
-        pixels = rng.randint(0, largest + 1, size=shape).astype(np.uint16 if mode == "I;16" else np.uint8)
-        Image.fromarray(pixels).save(tmp_path / f"{i}.{extension}")
-    theirs = np.stack([np.asarray(Image.open(path)) for path in sorted(tmp_path.iterdir())]).astype(np.float64)
-    theirs = theirs.reshape(3, -1) / largest
-    assert_same(unmix.read(tmp_path), theirs)
-    assert_same(unmix.read(sorted(tmp_path.iterdir())[1]), theirs[1:2])
-    assert_same(unmix.read(str(tmp_path / f"[02].{extension}")), theirs[[0, 2]])
-    if mode == "RGB":
-        colours = theirs.reshape(3, -1, 3)
-        grey = 0.299 * colours[..., 0] + 0.587 * colours[..., 1] + 0.114 * colours[..., 2]
-        np.testing.assert_allclose(unmix.read(tmp_path, grey=True), grey, rtol=0, atol=1e-15)
-    if mode == "L":
-        assert_same(unmix.read(tmp_path, rgb=True), np.repeat(theirs, 3, axis=1))
-
-
-@SEEDS
-@pytest.mark.parametrize("mode", ["L", "RGB"])
-def test_jpeg_agrees_within_the_tolerance_of_decoders(tmp_path, mode, seed):
-    rng = np.random.RandomState(seed)
-    height, width = rng.randint(20, 60, size=2)
-    smooth = np.add.outer(np.arange(height), np.arange(width))[..., None] * rng.rand(3) + 30 * rng.rand(3)
-    pixels = np.clip(smooth, 0, 255).astype(np.uint8)
-    image = Image.fromarray(pixels[..., 0] if mode == "L" else pixels)
-    image.save(tmp_path / "x.jpg", quality=90, subsampling=0)
-    theirs = np.asarray(Image.open(tmp_path / "x.jpg")) / 255
-    ours = unmix.read(tmp_path / "x.jpg")
-    assert ours.shape == (1, theirs.size)
-    # The JPEG standard lets decoders round differently: by 1 of 255 in grey, and by up to 4 in colour.
-    assert np.abs(ours.ravel() - theirs.ravel()).max() <= (1.01 if mode == "L" else 4.01) / 255
-
-
-@SEEDS
-def test_patches_are_windows_of_the_picture(tmp_path, seed):
-    rng = np.random.RandomState(seed)
-    pixels = rng.randint(0, 256, size=(13, 17)).astype(np.uint8)
-    Image.fromarray(pixels).save(tmp_path / "x.png")
-    windows = np.lib.stride_tricks.sliding_window_view(pixels / 255, (4, 5))
-    for stride in [1, 2, 3]:
-        expected = windows[::stride, ::stride].reshape(-1, 20)
-        assert_same(unmix.read(tmp_path / "x.png", patches=(4, 5), stride=stride), expected)
-    padded = np.lib.stride_tricks.sliding_window_view(np.pad(pixels / 255, 2, mode="symmetric"), (4, 5))
-    assert_same(unmix.read(tmp_path / "x.png", patches="4x5", stride=1, padding=2), padded.reshape(-1, 20))
-    some = unmix.read(tmp_path / "x.png", patches=(4, 5), number=30, patch_seed=seed)
-    every = {row.tobytes() for row in windows.reshape(-1, 20)}
-    assert some.shape == (30, 20) and {row.tobytes() for row in some} <= every
-    clean = unmix.read(tmp_path / "x.png", patches=(4, 5), normalise=True)
-    np.testing.assert_allclose(clean.mean(axis=1), 0, atol=1e-14)
-    np.testing.assert_allclose(clean.std(axis=1), 1, rtol=1e-12)
-
-
-@SEEDS
-@pytest.mark.parametrize("channels", [1, 2])
-@pytest.mark.parametrize("dtype, zero, one", [("u1", 128, 128), ("i2", 0, 2**15), ("i4", 0, 2**31), ("f4", 0, 1)])
-def test_wav(tmp_path, dtype, zero, one, channels, seed):
-    rng = np.random.RandomState(seed)
-    x = random(rng, dtype, (50, channels)) if dtype != "f4" else rng.uniform(-1, 1, (50, channels)).astype("f4")
-    wavfile.write(tmp_path / "x.wav", 8000, x if channels > 1 else x.ravel())
-    theirs = wavfile.read(tmp_path / "x.wav")[1].reshape(50, channels)
-    theirs = theirs if dtype == "f4" else (theirs.astype(np.float64) - zero) / one
-    assert_same(unmix.read(tmp_path / "x.wav"), theirs)
-    assert_same(unmix.read([tmp_path / "x.wav", tmp_path / "x.wav"]), np.hstack([theirs, theirs]))
-
-
 # All formats
 
 
@@ -416,16 +345,6 @@ def test_the_same_numbers_give_the_same_model_whatever_file_they_are_in(tmp_path
     assert_same(unmix.read(halves), x)
 
 
-def test_pictures_and_an_array_of_their_pixels_give_the_same_model(tmp_path):
-    pixels = np.random.RandomState(0).randint(0, 256, size=(12, 6, 5)).astype(np.uint8)
-    (tmp_path / "pictures").mkdir()
-    for i, picture in enumerate(pixels):
-        Image.fromarray(picture).save(tmp_path / "pictures" / f"{i:02}.png")
-    np.save(tmp_path / "x.npy", pixels / 255)
-    models = [PCA(3, random_state=0).fit(tmp_path / name) for name in ["pictures", "x.npy"]]
-    assert without_run(models[0]) == without_run(models[1])
-
-
 def test_bad_options_are_refused(tmp_path):
     np.save(tmp_path / "x.npy", np.eye(3))
     for settings, message in [
@@ -437,6 +356,11 @@ def test_bad_options_are_refused(tmp_path):
         (dict(grey=True, rgb=True), "keep one of them"),
         (dict(columns=["a"]), "columns=a is not possible: the columns have no names"),
         (dict(rows_axis=5), "rows_axis=5"),
+        (dict(rows_axis=(0, 5)), "rows_axis=5"),
+        (dict(rows_axis=(0, 0)), "give each axis once"),
+        (dict(rows_axis=-1), "from 0, or several as in \\(0, 1\\), got -1"),
+        (dict(rows_axis=()), "rows_axis must be the number of an axis"),
+        (dict(rows_axis="0,1"), "rows_axis must be the number of an axis"),
         (dict(feature_shape=(2, 2)), "2x2|4 numbers|feature_shape"),
     ]:
         with pytest.raises(ValueError, match=message):

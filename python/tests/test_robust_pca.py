@@ -58,6 +58,36 @@ def test_gaps_noise_and_rank_0(parts):
     assert_array_equal(none.sparse_, sparse)
 
 
+def test_standardized_columns_in_different_units(parts):
+    low, sparse = parts
+    units = np.tile([1.0, 1000.0, 1e-3], 20)
+    draw = np.random.RandomState(3)
+    X = (low + sparse + 0.1 * draw.randn(*low.shape)) * units
+    with pytest.warns(UserWarning, match="standardize=[Tt]rue"):
+        RobustPCA(random_state=0).fit(X)
+    model = RobustPCA(standardize=True, random_state=0).fit(X)
+    assert model.n_components_ == 3
+    assert model.noise_std_.shape == model.spread_.shape == (60,)
+    assert_allclose(model.noise_std_ / model.spread_, model.report_.settings["noise"])
+    assert np.median(np.abs(model.low_rank_ / units - low)) < 0.1
+    axes = model.components_ / model.spread_
+    assert_allclose(axes @ axes.T, np.eye(3), atol=1e-12)
+    assert_allclose(model.inverse_transform(model.transform(X)), model.transform(X) @ model.components_ + model.mean_)
+    far = np.abs(X - model.low_rank_) > 4.5 * model.noise_std_
+    assert_array_equal(model.sparse_ != 0, far)
+    # The low-rank part of the fit differs from that of new rows by less than the noise.
+    assert abs(model.report_.sparse_share - far.mean()) < 0.02 and 0.04 < model.report_.sparse_share < 0.1
+    assert "sparse part in " in model.summary()
+    assert not hasattr(model, "rotation_") and hasattr(RobustPCA(random_state=0).fit(low + sparse), "rotation_")
+    again = pickle.loads(pickle.dumps(model))
+    assert_array_equal(again.transform(X), model.transform(X))
+    exact = RobustPCA(standardize=True, random_state=0).fit((low + sparse) * units)
+    assert not exact.noise_std_.any()
+    assert_array_equal(exact.sparse_ != 0, sparse != 0)
+    single = RobustPCA(standardize=True, random_state=0).fit(X.astype(np.float32))
+    assert single.components_.dtype == single.sparse_.dtype == single.low_rank_.dtype == np.float32
+
+
 def test_single_precision_is_kept(parts):
     model = RobustPCA(random_state=0).fit((parts[0] + parts[1]).astype(np.float32))
     assert model.components_.dtype == model.low_rank_.dtype == model.sparse_.dtype == np.float32

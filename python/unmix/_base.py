@@ -3,87 +3,32 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-import json
-import operator
 import os
-from collections.abc import Callable
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn import get_config
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
+from ._coding import Coding
 from ._components import components_frame
 from ._fixed import fixed
 from ._growing import Growing
 from ._input import Input, _is_path, _weights, registry, tensor_names, warn
+from ._on_request import _ON_REQUEST, _whole
 from ._options import RunOptions
-from ._read import read as read_file
-from ._report import Report
-from ._sklearn import Base
+from ._settings import Settings, _validated
 from ._threads import threads_here
 from ._types import Array, Path, Rows
-from ._written import SIMPLE, call_source, constructor_source, seeded_source
+from ._written import call_source, seeded_source
 
 if TYPE_CHECKING:
     import pandas
     from numpy.typing import ArrayLike
     from typing_extensions import Self
-
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-@functools.lru_cache(maxsize=4096)
-def _validate(cls, values, kinds):
-    """Validate parameters, once for each set of values; invalid values raise and are not cached."""
-    BaseEstimator._validate_params(_unfitted(cls, values))
-
-
-@functools.lru_cache(maxsize=4096)
-def _settings_and_source_of(cls, values, kinds):
-    """The settings of an estimator with these values, as JSON, and its constructor as source code."""
-    return json.dumps(_unfitted(cls, values)._settings()), constructor_source(cls, values)
-
-
-def _unfitted(cls, values):
-    return cls(**dict(zip(cls._parameter_names(), values)))
-
-
-def _validated(fit: _F) -> _F:
-    """Validate parameters before a fit, as scikit-learn's decorator does; the decorator also supports nested estimators, and takes
-    longer than all other Python code of a small fit."""
-
-    @functools.wraps(fit)
-    def checked(self, *args, **kwargs):
-        if not get_config()["skip_parameter_validation"]:
-            self._validate_params()
-        return fit(self, *args, **kwargs)
-
-    return checked  # type: ignore[return-value]
-
-
-def _json(value):
-    """Convert a setting to JSON."""
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _table(value, name):
-    """A table of numbers: an array, the components of a model, or a file of either."""
-    if isinstance(value, RunOptions):
-        check_is_fitted(value)
-        value = value.components_
-    elif isinstance(value, (str, os.PathLike)):
-        path = os.fspath(value)
-        value = _unmix.Model.load(path).tensors.get("components") if path.endswith(".safetensors") else read_file(path)
-    return check_array(value, dtype=np.float64, order="C", ensure_all_finite=False, input_name=name)
 
 
 def _is_fitted_name(name):
@@ -105,7 +50,7 @@ class _RemoteRows:
         self.shape, self.dtype = shape, np.dtype(dtype)
 
 
-class Estimator(RunOptions, Input, Base):
+class Estimator(RunOptions, Settings, Input, Coding):
     """Base of all estimators. A subclass names its method and its parameters."""
 
     _method: str
@@ -217,6 +162,7 @@ class Estimator(RunOptions, Input, Base):
         except BaseException:
             self._restore(before)
             raise
+        self._warn_accepted()
         self._warn()
         return rows, threads
 
@@ -239,6 +185,7 @@ class Estimator(RunOptions, Input, Base):
             # Shards have no column names; those of an earlier fit do not apply.
             vars(self).pop("feature_names_in_", None)
             self._adopt(model)
+        self._warn_accepted()
         self._warn()
 
     @contextlib.contextmanager
@@ -259,61 +206,6 @@ class Estimator(RunOptions, Input, Base):
         """Names of an array's columns; those of a file are in the file."""
         names = None if _is_path(rows) else vars(self).get("feature_names_in_")
         return None if names is None else list(names)
-
-    def _validate_params(self):
-        # scikit-learn's validation takes longer than a small fit.
-        values, kinds = self._given()
-        if SIMPLE.issuperset(kinds):
-            _validate(type(self), values, kinds)
-        else:
-            super()._validate_params()
-
-    def _settings_and_source(self):
-        """Settings as JSON, and the constructor as source code, with the parameters that differ from their defaults."""
-        values, kinds = self._given()
-        if SIMPLE.issuperset(kinds):
-            return _settings_and_source_of(type(self), values, kinds)
-        return json.dumps(self._settings()), constructor_source(type(self), values)
-
-    def _given(self):
-        """Values of the parameters, and their types: 1, 1.0 and True are equal, but not the same setting."""
-        values = self._parameters()(self)
-        return values, tuple(map(type, values))
-
-    @classmethod
-    @functools.cache
-    def _parameters(cls):
-        """A function that returns the values of all parameters of an estimator."""
-        return operator.attrgetter(*cls._parameter_names())
-
-    @classmethod
-    @functools.cache
-    def _parameter_names(cls):
-        return cls._get_param_names()
-
-    def _settings(self):
-        """The settings that the registry lists, from the attributes of the same names."""
-        settings = {name: _json(getattr(self, name)) for name in self._setting_names()}
-        if "init" in settings and self._starts_from_model():
-            # A model is not a setting: its parameters are passed as initial values.
-            del settings["init"]
-        return settings
-
-    @classmethod
-    @functools.cache
-    def _setting_names(cls):
-        return [s["name"] for s in registry()[cls._method]["settings"] if not s["python_only"] and not s["tensor"]]
-
-    def _given_tables(self):
-        """The parameters that are tables, by name, for the extension."""
-        tables = [(name, getattr(self, name)) for name in tensor_names(self._method)]
-        return [(name, _table(value, name)) for name, value in tables if value is not None]
-
-    @classmethod
-    @functools.cache
-    def _own_starts(cls):
-        """Values of ``init`` that are choices of the setting."""
-        return next((s["choices"] for s in registry()[cls._method]["settings"] if s["name"] == "init"), ())
 
     def _check(self, rows):
         """Refuse settings that are incompatible with the rows, with scikit-learn's messages. By default nothing."""
@@ -339,6 +231,19 @@ class Estimator(RunOptions, Input, Base):
         model = attributes.pop("_model", None)
         for name in () if model is None else model.tensor_names:
             attributes.pop(name + "_", None)
+
+    @classmethod
+    @functools.cache
+    def _accepted_only(cls):
+        """Parameters that are accepted for compatibility alone, with their defaults. Not ``copy``: arrays are never modified, whatever it is."""
+        settings = (s for s in registry()[cls._method]["settings"] if s["python_only"])
+        return [(s["name"], s["default"]) for s in settings if s["name"] not in ("copy", "sparse_output")]
+
+    def _warn_accepted(self):
+        """Warn about parameters that have no effect."""
+        for name, default in self._accepted_only():
+            if (value := getattr(self, name)) != default:
+                warn(f"{name}={value!r} has no effect: it is accepted for compatibility with scikit-learn")
 
     def _warn(self):
         doubts = self._doubts()
@@ -382,149 +287,6 @@ class Estimator(RunOptions, Input, Base):
 
     def _run_arguments(self):
         return (0, threads_here(), int(self.verbose))
-
-    # Using the model
-
-    def transform(self, X: Rows) -> Array:
-        """Return the codes of rows.
-
-        Rows are encoded independently of each other, by the fitted parameters alone. Rows of a file are read block by block, but the codes
-        are held in memory; ``encode`` can write them to a file instead.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or path
-            Rows with the columns that the model was fitted on.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            Codes, in the type of the rows (float32 or float64); scipy's ``csr_array`` where the codes of the method are sparse.
-
-        See Also
-        --------
-        inverse_transform : From codes back to rows.
-        encode : The same, also into a file.
-
-        Examples
-        --------
-        >>> from unmix import PCA
-        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
-        >>> PCA(n_components=1).fit(X).transform([[3, 2]]).round(2)
-        array([[3.61]])
-        """
-        check_is_fitted(self)
-        return self._model.encode(self._rows(X), self._run_arguments())
-
-    def inverse_transform(self, X: Rows) -> Array:
-        """Decode: return the rows of given codes: ``X @ mixing_.T + mean_``.
-
-        Decoding is affine in the codes, also for methods whose encoder is not. ``inverse_transform(transform(X))`` is the approximation of
-        ``X`` by the model; its error is what the components do not represent, and for codes that are shrunk, such as posterior means, the
-        shrinkage.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components), or path
-            Codes.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-            Rows, in the type of the codes.
-
-        See Also
-        --------
-        transform : From rows to codes.
-        decode : The same, also into a file.
-
-        Examples
-        --------
-        >>> from unmix import PCA
-        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
-        >>> PCA(n_components=1).fit(X).inverse_transform([[3.0]]).round(2)
-        array([[2.52, 1.63]])
-        """
-        check_is_fitted(self)
-        if getattr(self, "n_components_", None) == 0 and isinstance(X, np.ndarray) and X.shape[1:] == (0,):
-            # Codes of a model without components hold no numbers; every row is the mean.
-            mean = getattr(self, "mean_", np.zeros(self.n_features_in_))
-            return np.tile(mean.astype(X.dtype), (len(X), 1))
-        return self._model.decode(self._codes(X), self._run_arguments())
-
-    def encode(self, X: Rows, out: Path | None = None) -> Any:
-        """Return the codes of rows (``transform``), or write them to a file.
-
-        Use it instead of ``transform`` if rows or codes do not fit in memory: with a file as ``X`` and another as ``out``, only a few rows
-        are in memory at a time. ``unmix encode`` does the same on the command line.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or path
-            Rows.
-        out : path, optional
-            A file to write, a few rows at a time, so that neither rows nor codes need to fit in memory; the extension determines the format:
-            ``.npy``, ``.npz`` (compressed sparse rows, which scipy reads), ``.csv`` or ``.tsv``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components), or None if they were written to a file
-            Codes.
-
-        See Also
-        --------
-        transform : The codes as an array.
-        decode : From codes back to rows.
-
-        Examples
-        --------
-        >>> from unmix import PCA
-        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
-        >>> import os, tempfile, numpy as np
-        >>> path = os.path.join(tempfile.mkdtemp(), "codes.npy")
-        >>> PCA(n_components=1).fit(X).encode(X, out=path)
-        >>> np.load(path).shape
-        (6, 1)
-        """
-        if out is None:
-            return self.transform(X)
-        check_is_fitted(self)
-        return self._model.encode(self._rows(X), self._run_arguments(), os.fspath(out))
-
-    def decode(self, X: Rows, out: Path | None = None) -> Any:
-        """Return the rows decoded from codes (``inverse_transform``), or write them to a file.
-
-        Use it instead of ``inverse_transform`` if codes or rows do not fit in memory, with files as ``X`` and ``out``. ``unmix decode``
-        does the same on the command line.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components), or path
-            Codes.
-        out : path, optional
-            A file to write, as for ``encode``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features), or None if they were written to a file
-            Rows.
-
-        See Also
-        --------
-        inverse_transform : The rows as an array.
-        encode : From rows to codes.
-
-        Examples
-        --------
-        >>> from unmix import PCA
-        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
-        >>> PCA(n_components=1).fit(X).decode([[3.0]]).round(2)
-        array([[2.52, 1.63]])
-        """
-        if out is None:
-            return self.inverse_transform(X)
-        check_is_fitted(self)
-        return self._model.decode(self._codes(X), self._run_arguments(), os.fspath(out))
 
     # Keeping the model
 
@@ -689,40 +451,3 @@ class Estimator(RunOptions, Input, Base):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.sparse = registry()[self._method]["takes"]["sparse"]
         return tags
-
-
-def _whole(n):
-    """A number of rows, as an int if it is an integer."""
-    return int(n) if n.is_integer() else n
-
-
-def _mixing(estimator):
-    mixing = estimator._model.mixing
-    if mixing is None:
-        raise AttributeError(f"{type(estimator).__name__!r} has no mixing_: its codes cannot be decoded")
-    return mixing.astype(estimator.mean_.dtype, copy=False)
-
-
-def _rotation(estimator):
-    if "mixing" in estimator._model.tensors or not estimator._orthonormal:
-        raise AttributeError(f"this {type(estimator).__name__!r} model has no rotation_; components_ and mixing_ are its matrices")
-    return estimator.components_.T
-
-
-def _std_error(estimator):
-    errors = estimator._model.explained_variance_std_error
-    if errors is None:
-        raise AttributeError(f"{type(estimator).__name__!r} has no explained_variance_, and so no standard errors of it")
-    return errors.astype(estimator.mean_.dtype, copy=False)
-
-
-#: Attributes of a fitted estimator that are computed from its model on access.
-_ON_REQUEST = {
-    "mixing_": _mixing,
-    "explained_variance_std_error_": _std_error,
-    "rotation_": _rotation,
-    "n_components_": lambda estimator: estimator._model.n_components,
-    "n_samples_": lambda estimator: _whole(estimator._model.end[3]),
-    "n_iter_": lambda estimator: estimator.report_.n_iter,
-    "report_": lambda estimator: Report(estimator._model.report),
-}

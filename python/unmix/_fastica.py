@@ -95,7 +95,8 @@ class FastICA(FastICAParameters, Sources):
     feature_names_in_ : ndarray of str
         Names of the columns, if all of them have one.
     report_ : Report
-        Report of the fit.
+        Report of the fit. ``sign_changes`` lists the iterations, counted from 1 as the values of ``objective``, in which the sign of a
+        source changed (super- to sub-Gaussian or back), and with it the objective; None if there were none.
 
     See Also
     --------

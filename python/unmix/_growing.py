@@ -96,6 +96,7 @@ class Incremental:
             self._adopt(growing.sums.model(self._method, growing.settings, growing.run_options, growing.call))
         except ValueError as e:
             raise NotFittedError(str(e)) from None
+        self._warn_accepted()
         self._warn()
 
     def merge(self, other: Self) -> Self:

@@ -128,6 +128,8 @@ def _weights(sample_weight, rows):
 
 def _column(file):
     """The numbers of a file, or handle to one, of one column."""
+    if isinstance(file, Files) and file._files.lists_cells:
+        raise ValueError("sample_weight must be one number for each row, got a list of cells; open a file with one column, without triplets=True")
     table = file.read() if isinstance(file, Files) else read_file(file)
     if table.ndim == 2 and table.shape[1] != 1:
         raise ValueError(f"sample_weight of a file must be one column, got {table.shape[1]}; choose one, as in unmix.open(path, columns='weight')")
@@ -165,6 +167,7 @@ class Input:
         """
         least = (min_samples or self._min_samples) if reset else 1
         if _is_path(X):
+            self._refuse_list(X)
             if reset:
                 vars(self).pop("feature_names_in_", None)
             return _file(X)
@@ -173,6 +176,9 @@ class Input:
         _refuse_holders(X)
         if isinstance(X, np.ndarray) and X.ndim > 2:
             # As in a file: the first axis runs over samples, and each sample is one row of features.
+            note = _unmix.note_on_axes("X", X.shape) if reset else None
+            if note is not None:
+                warn(note)
             X = X.reshape(len(X), -1)
         if not hasattr(X, "__array__") and hasattr(X, "__dataframe__"):
             from pandas.api.interchange import from_dataframe
@@ -193,6 +199,14 @@ class Input:
             ensure_all_finite=False,
             ensure_min_samples=least,
         )
+
+    def _refuse_list(self, X):
+        """Refuse a list of cells for a method that takes no sparse rows."""
+        if isinstance(X, Files) and X._files.lists_cells and not registry()[self._method]["takes"]["sparse"]:
+            raise ValueError(
+                f"{self._method} of a list of cells is not possible: it needs all entries of the rows; use MatrixCompletion, for which "
+                "the cells that are not listed are missing, or give rows without triplets=True"
+            )
 
     def _is_ready(self, X, reset, least):
         """Whether ``validate_data`` would return this array unchanged and without a warning; it takes longer than a small fit."""

@@ -11,7 +11,7 @@ from ._types import Array, Rows
 class Likelihood:
     """Estimators whose models are Gaussian densities of the rows."""
 
-    def _as_theirs(self):
+    def _uses_sklearn_density(self):
         """Whether the density is the one that scikit-learn uses for a whitened model, which is not that of the rows."""
         return False
 
@@ -39,7 +39,7 @@ class Likelihood:
                [0.  , 2.  ]])
         """
         check_is_fitted(self)
-        return self._model.covariance(self._as_theirs()).astype(self.mean_.dtype, copy=False)
+        return self._model.covariance(self._uses_sklearn_density()).astype(self.mean_.dtype, copy=False)
 
     def get_precision(self) -> Array:
         """Return the inverse of the covariance of the model.
@@ -65,7 +65,7 @@ class Likelihood:
                [0.  , 0.5 ]])
         """
         check_is_fitted(self)
-        return self._model.precision(self._as_theirs()).astype(self.mean_.dtype, copy=False)
+        return self._model.precision(self._uses_sklearn_density()).astype(self.mean_.dtype, copy=False)
 
     def score_samples(self, X: Rows) -> Array:
         """Return the log-likelihood of each row under the model.
@@ -95,7 +95,7 @@ class Likelihood:
         array([ -3. , -11.9])
         """
         check_is_fitted(self)
-        return self._model.score_samples(self._rows(X), self._run_arguments(), self._as_theirs())
+        return self._model.score_samples(self._rows(X), self._run_arguments(), self._uses_sklearn_density())
 
     def score(self, X: Rows, y: None = None) -> float:
         """Return the mean log-likelihood of the rows.

@@ -887,6 +887,7 @@ class RobustPCAParameters:
     components_: NDArray[Any]
     singular_values_: NDArray[Any]
     noise_std_: float
+    spread_: NDArray[Any]
     mean_: NDArray[Any]
     mixing_: NDArray[Any]
     low_rank_: NDArray[Any]
@@ -905,6 +906,7 @@ class RobustPCAParameters:
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "center": ["boolean"],
+        "standardize": ["boolean"],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -917,6 +919,7 @@ class RobustPCAParameters:
         tol: float = 1e-07,
         max_iter: int = 500,
         center: bool = False,
+        standardize: bool = False,
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
         callback: Callable[[Iteration], Any] | None = None,
@@ -931,6 +934,7 @@ class RobustPCAParameters:
         self.tol = tol
         self.max_iter = max_iter
         self.center = center
+        self.standardize = standardize
         self.random_state = random_state
         self.max_seconds = max_seconds
         self.callback = callback

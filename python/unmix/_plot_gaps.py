@@ -142,7 +142,7 @@ def held_out(
             raise ValueError(f"{name} must be between 0 and 1, got {value}")
     truth, hidden = _hidden(_table(X), share, random_state)
     filled, std = model.impute(np.where(hidden, np.nan, truth), return_std=True, bootstrap=bootstrap)
-    truth, filled, std = (np.asarray(of, dtype=np.float64)[hidden] for of in (truth, filled, std))
+    truth, filled, std = (np.asarray(values, dtype=np.float64)[hidden] for values in (truth, filled, std))
     if axes is None:
         import matplotlib.pyplot as plt
 

@@ -258,8 +258,8 @@ def _curves(rows, shown, places, axes):
 
     panels = _new_panels(len(rows)) if axes is None else given_axes(axes, len(rows), "one for each latent variable")
     scale = ScalarMappable(Normalize(places[0], places[-1]), "coolwarm")
-    for ax, of, i in zip(panels, rows, shown, strict=True):
-        for row, place in zip(of, places, strict=True):
+    for ax, curves, i in zip(panels, rows, shown, strict=True):
+        for row, place in zip(curves, places, strict=True):
             ax.plot(row, color=scale.to_rgba(place), linewidth=1)
         ax.set_title(f"component {i}", fontsize="small")
     figure = panels[0].figure

@@ -138,9 +138,9 @@ def module(found: Any, X: Rows, i: int = 0, color: ArrayLike | None = None, axes
     labels = [None] if color is None else list(np.unique(np.asarray(color)))
     palette = plt.get_cmap("tab10")
     for c, label in enumerate(labels):
-        of = classes[order] == c
-        inside = of & member[order]
-        top.scatter(place[of & ~inside], level[order][of & ~inside], s=8, facecolors="none", edgecolors=[palette(c % 10)], linewidths=0.7)
+        in_class = classes[order] == c
+        inside = in_class & member[order]
+        top.scatter(place[in_class & ~inside], level[order][in_class & ~inside], s=8, facecolors="none", edgecolors=[palette(c % 10)], linewidths=0.7)
         top.scatter(place[inside], level[order][inside], s=14, color=[palette(c % 10)], label=label)
     if color is not None:
         top.legend(fontsize="x-small", ncols=3, title="rows of the module")

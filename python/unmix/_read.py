@@ -3,71 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from . import _unmix
+from ._reading import _reading
 from ._threads import threads_here
 from ._types import Array, Path
-
-
-def _word(column):
-    """A column name, quoted for a list of columns."""
-    if isinstance(column, Integral):
-        return str(int(column))
-    plain = column and column.strip() == column and not any(c in column for c in ',"')
-    return column if plain else '"' + column.replace('"', '""') + '"'
-
-
-def _columns(columns):
-    """A list of columns as text, as on the command line."""
-    if columns is None or isinstance(columns, str):
-        return columns
-    return ",".join(map(_word, columns))
-
-
-def _shape(name, shape):
-    if isinstance(shape, str):
-        shape = shape.split("x")
-    try:
-        shape = None if shape is None else tuple(int(length) for length in shape)
-    except (TypeError, ValueError):
-        shape = ()
-    if shape is not None and (not shape or min(shape) < 1 or (name == "patches" and len(shape) != 2)):
-        raise ValueError(f"{name} must be the length of each axis, as in (28, 28)")
-    return shape
-
-
-def _range(rows):
-    """The first row and the one after the last."""
-    if rows is None:
-        return None
-    if isinstance(rows, slice):
-        start, stop, step = rows.start, rows.stop, rows.step
-    else:
-        start, stop, step = (*rows, None) if isinstance(rows, (tuple, list)) and len(rows) == 2 else (None, None, 0)
-    bounds = [bound for bound in (start, stop) if bound is not None]
-    if step not in (None, 1) or any(not isinstance(bound, Integral) or bound < 0 for bound in bounds):
-        raise ValueError(f"rows must be the first row and the one after the last, as in (100, 200) or (100, None), got {rows!r}")
-    return int(start or 0), None if stop is None else int(stop)
-
-
-def _dtype(dtype):
-    """The name of a number type; the extension validates it."""
-    try:
-        return None if dtype is None else np.dtype(dtype).name
-    except TypeError:
-        return str(dtype)
 
 
 class Files:
     """A handle to rows in files, which are read when they are needed; returned by :func:`unmix.open`.
 
     Every function and estimator of unmix that takes rows also takes such a handle, and streams the rows. The files must not change: one
-    that was modified after it was opened is refused.
+    that was modified after it was opened is refused. The standard input (``"-"``) and pipes are copied when they are first read.
 
     Parameters
     ----------
@@ -108,7 +60,8 @@ class Files:
         """Numbers of rows and of columns.
 
         Rows that ``rows=`` or ``missing="drop"`` leave out, and columns that are not read, are not counted. It is determined on first
-        access, by a pass over the rows if the format does not state their number, and then kept.
+        access, by a pass over the rows if the format does not state their number, and then kept. Of a list of cells it is the shape of the
+        matrix, up to the last row and the last column that have a cell.
 
         See Also
         --------
@@ -171,8 +124,8 @@ class Files:
     def missing(self) -> Array:
         """Number of missing cells of each column; takes one pass over the rows.
 
-        Most methods refuse missing cells; ``missing="drop"`` of :func:`unmix.open` leaves out the rows that have any. The result is kept,
-        so that further accesses take no pass.
+        Most methods refuse missing cells; ``missing="drop"`` of :func:`unmix.open` leaves out the rows that have any. Of a list of cells, all
+        cells that are not listed are missing. The result is kept, so that further accesses take no pass.
 
         See Also
         --------
@@ -211,7 +164,7 @@ class Files:
         """
         return [os.fspath(path) for path in self._files.paths]
 
-    def head(self, n: int = 5) -> Array:
+    def head(self, n: int = 5) -> Any:
         """Return the first rows.
 
         Use it to check delimiter, decimal separator and columns before a fit: for most formats no more of the file is read than is needed
@@ -224,8 +177,8 @@ class Files:
 
         Returns
         -------
-        ndarray of shape (n, n_features)
-            In the type ``dtype``; missing cells are NaN.
+        ndarray or csr_array of shape (n, n_features)
+            In the type ``dtype``; missing cells are NaN. Of a list of cells a sparse array of scipy, whose stored entries are the cells.
 
         See Also
         --------
@@ -243,7 +196,7 @@ class Files:
             raise ValueError(f"n must be a non-negative integer, got {n!r}")
         return self._files.read(_run_arguments(), int(n))
 
-    def read(self) -> Array:
+    def read(self) -> Any:
         """Return all rows, in memory.
 
         Estimators take the handle itself; those that stream need memory for a few rows only. If all rows fit into memory and are used
@@ -251,8 +204,8 @@ class Files:
 
         Returns
         -------
-        ndarray of shape (n_samples, n_features)
-            In the type ``dtype``; missing cells are NaN.
+        ndarray or csr_array of shape (n_samples, n_features)
+            In the type ``dtype``; missing cells are NaN. Of a list of cells a sparse array of scipy, whose stored entries are the cells.
 
         See Also
         --------
@@ -280,38 +233,19 @@ class Files:
         return f"unmix.open({shown}{changed})"
 
     def __reduce__(self):
+        if self._files.read_once:
+            raise TypeError(f"{self!r} cannot be pickled: no other process can read the standard input or a pipe again; give its rows, read()")
         paths, settings = self._given
         return Files, (paths, settings)
 
 
+def listed_cells(files):
+    """Rows and columns of the cells of a list, in the order of its lines."""
+    return files._files.cells(_run_arguments())
+
+
 def _run_arguments():
     return 0, threads_here(), 0
-
-
-def _reading(grey, rgb, patches, **settings):
-    """Settings, converted for the extension."""
-    if grey and rgb:
-        raise ValueError("grey=True and rgb=True exclude each other; keep one of them")
-    for name in ("stride", "padding", "number", "patch_seed", "normalise"):
-        if settings[name] and patches is None:
-            raise ValueError(f"{name}={settings[name]!r} applies to patches only; give patches=(height, width) too")
-    na = settings["na"]
-    if not isinstance(na, Iterable):
-        raise ValueError(f"na must be a list of strings, as in na=['?', '-'], got {na!r}")
-    return {
-        **settings,
-        "grey": bool(grey),
-        "rgb": bool(rgb),
-        "patches": _shape("patches", patches),
-        "transpose": bool(settings["transpose"]),
-        "normalise": bool(settings["normalise"]),
-        "feature_shape": _shape("feature_shape", settings["feature_shape"]),
-        "columns": _columns(settings["columns"]),
-        "drop": _columns(settings["drop"]),
-        "na": [na] if isinstance(na, str) else [str(mark) for mark in na],
-        "rows": _range(settings["rows"]),
-        "dtype": _dtype(settings["dtype"]),
-    }
 
 
 def open(
@@ -321,7 +255,7 @@ def open(
     drop: str | Sequence[str | int] | None = None,
     key: str | None = None,
     transpose: bool = False,
-    rows_axis: int | None = None,
+    rows_axis: int | tuple[int, ...] | None = None,
     feature_shape: tuple[int, ...] | str | None = None,
     header: bool | None = None,
     skip_rows: int = 0,
@@ -339,6 +273,7 @@ def open(
     number: int | None = None,
     patch_seed: int = 0,
     normalise: bool = False,
+    triplets: bool = False,
 ) -> Files:
     """Open files as a handle to their rows, which every function that takes rows streams.
 
@@ -353,7 +288,7 @@ def open(
         arrays and tables as they are stored. Several files are concatenated as rows in the given order; ``.wav``
         files are channels of one recording. Patterns such as ``"part-*.npy"`` stand for the matching files, in order of their names.
         The index of a pandas table is left out, with a warning, unless ``columns`` names it; images are rotated according to
-        their EXIF orientation; checksums of Parquet pages are verified, if there are any.
+        their EXIF orientation; checksums of Parquet pages are verified, if there are any. ``"-"`` is the standard input of the process.
     columns, drop : str or list of str and int, optional
         Columns to read, in this order, and columns to leave out: names, or numbers counted from 0; also as text, ``"a,b,5-9"``.
     key : str, optional
@@ -361,8 +296,9 @@ def open(
     transpose : bool, default=False
         Whether rows of the file are channels: its columns are then samples. The features of a transposed table have the names in its
         index, or in the first column with text, among those that ``drop`` leaves out if there is one.
-    rows_axis : int, optional
-        The axis of an array that runs over samples, 0 by default; the others are flattened.
+    rows_axis : int or tuple of int, optional
+        The axis of an array that runs over samples, 0 by default; the others are flattened. Of several axes, as in ``(0, 2)`` for
+        epochs x channels x time, rows run over all, the last one fastest.
     feature_shape : tuple of int, optional
         Shape of one sample; its product must be the number of columns.
     header : bool, optional
@@ -391,6 +327,10 @@ def open(
     stride, padding, number, patch_seed, normalise : int, int, int, int, bool
         Stride of the patches in pixels; padding in pixels on every side; number of patches to draw, and their random seed; whether
         to standardise each patch (zero mean, unit variance).
+    triplets : bool, default=False
+        Whether each line is a cell of a matrix: row, column, value, rows and columns numbered from 0. The rows are then sparse, as those of
+        ``scipy.sparse.coo_array((values, (rows, columns)))``: for :class:`MatrixCompletion` all other cells are missing, for methods
+        that accept sparse rows they are 0. The other options apply to the list. The cells are held in memory during a fit.
 
     Returns
     -------
@@ -415,6 +355,14 @@ def open(
     >>> complete = unmix.open(path, drop="name", decimal=",", na="?", missing="drop")
     >>> complete.shape
     (3, 2)
+
+    A list of cells is the matrix that they are in:
+
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "ratings.csv")
+    >>> _ = path.write_text("user,film,stars\\n0,0,4\\n0,2,1\\n1,1,5\\n")
+    >>> cells = unmix.open(path, triplets=True)
+    >>> cells.shape, cells.missing
+    ((2, 3), array([1, 1, 1]))
     """
     settings = {name: value for name, value in locals().items() if name != "path"}
     return Files(path, settings)
@@ -423,7 +371,7 @@ def open(
 _SETTINGS: dict[str, Any] = open.__kwdefaults__ or {}
 
 
-def read(path: Path | Sequence[Path], **settings: Any) -> Array:
+def read(path: Path | Sequence[Path], **settings: Any) -> Any:
     """Return the rows of files as an array, read as by ``fit`` and the command line.
 
     It is ``unmix.open(path, **settings).read()``: all rows are held in memory. Estimators also take the path, or the handle that
@@ -438,9 +386,9 @@ def read(path: Path | Sequence[Path], **settings: Any) -> Array:
 
     Returns
     -------
-    ndarray of shape (n_samples, n_features)
+    ndarray or csr_array of shape (n_samples, n_features)
         Type float32 for numbers that are stored as float32 or float16, float64 for all others. Nothing is rescaled, except
-        images (0 to 1) and ``.wav`` (-1 to 1). Missing cells are NaN.
+        images (0 to 1) and ``.wav`` (-1 to 1). Missing cells are NaN. With ``triplets=True`` a sparse array of scipy.
 
     See Also
     --------

@@ -52,7 +52,7 @@ class Report:
     warnings : list of str
         Warnings, in sentences.
     halves, norms, orthonormality, stability, fit, dead_units, replaced, coherence, final_objective, decreases,
-    one_hot, certificate, rungs : object or None
+    one_hot, certificate, rungs, sign_changes, sparse_share : object or None
         Results of some methods, described with the attribute ``report_`` of their classes; else None.
     invocation : str or None
         The command line or the call in Python that made the model (arrays by name only). None in older files.
@@ -106,6 +106,8 @@ class Report:
     one_hot: Any = None
     certificate: Any = None
     rungs: Any = None
+    sign_changes: Any = None
+    sparse_share: Any = None
 
     def __init__(self, text: str) -> None:
         vars(self).update(json.loads(text))

@@ -10,9 +10,10 @@ from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
-from ._base import Estimator, _validated
+from ._base import Estimator
 from ._parameters import SparseAutoencoderParameters
 from ._record import Record
+from ._settings import _validated
 from ._stream import learn_more
 from ._types import Rows
 

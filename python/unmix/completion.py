@@ -9,10 +9,12 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
-from ._base import Estimator, _validated
+from ._base import Estimator
 from ._fixed import fixed
 from ._gaps import Gaps
 from ._parameters import MatrixCompletionParameters
+from ._read import Files, listed_cells
+from ._settings import _validated
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -159,7 +161,8 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
-            Rows; NaN is a missing cell. The stored entries of a scipy sparse matrix are its observed cells.
+            Rows; NaN is a missing cell. The stored entries of a scipy sparse matrix are its observed cells, as are the lines of a list of
+            cells, ``unmix.open(path, triplets=True)``.
         y : None
             Ignored.
 
@@ -240,7 +243,7 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
             raise AttributeError("this MatrixCompletion is not fitted yet, so it has no completed_")
         return fixed(_unmix.completed(self._model, self._run_arguments()))
 
-    def predict_cells(self, cells: ArrayLike, return_std: bool = False) -> Any:
+    def predict_cells(self, cells: ArrayLike | Files, return_std: bool = False) -> Any:
         """Return predicted values of single cells of the rows of the fit.
 
         The factors and offsets of the rows of the fit are part of the model, so that neither the rows nor a table of all cells is needed: a
@@ -248,8 +251,9 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
 
         Parameters
         ----------
-        cells : array-like of shape (n_cells, 2)
-            Row and column of each cell, counted from 0.
+        cells : array-like of shape (n_cells, 2), or list of cells
+            Row and column of each cell, counted from 0; or ``unmix.open(path, triplets=True)`` of a file with these columns, whose values, if
+            there are any, are ignored.
         return_std : bool, default=False
             Whether to return the standard error of a new observation of each cell.
 
@@ -278,6 +282,10 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
         array([32.])
         """
         check_is_fitted(self)
+        if isinstance(cells, Files):
+            rows, columns = listed_cells(cells)
+            values, std = _unmix.predict_cells(self._model, rows, columns, bool(return_std))
+            return (values, std) if return_std else values
         asked = np.asarray(cells)
         if asked.size == 0:
             asked = asked.reshape(0, 2)

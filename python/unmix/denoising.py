@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._base import Estimator, _validated
+from ._base import Estimator
 from ._parameters import DenoisingAutoencoderParameters
+from ._settings import _validated
 from ._types import Array, Rows
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import _fit_context
 from sklearn.utils.metaestimators import available_if
 
-from ._base import Estimator, _validated
+from ._base import Estimator
 from ._parameters import DictionaryLearningParameters
+from ._settings import _validated
 from ._stream import learn_more
 from ._types import Array, Rows
 

@@ -33,7 +33,7 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
     tol : float, default=0.01
         Convergence tolerance on the predicted remaining increase of the log-likelihood of all rows, in nats.
     copy : bool, default=True
-        Accepted for compatibility with scikit-learn; the input is never overwritten.
+        Accepted for compatibility with scikit-learn; arrays are never modified, whatever its value.
     max_iter : int, default=1000
         Maximum number of iterations.
     noise_variance_init : array-like of shape (n_features,) or None, default=None

@@ -127,7 +127,9 @@ class ICA(ICAParameters, Sources):
     report_ : Report
         Report of the fit. ``objective`` has one value for each iteration of the last phase of the search. Iterations on a subsample, and
         with ``ortho=False`` those over rotations, precede it and are counted in ``n_iter_`` only, because they minimise other functions. It
-        is empty if ``max_iter`` ends the fit before the last phase, and for algorithms without an objective.
+        is empty if ``max_iter`` ends the fit before the last phase, and for algorithms without an objective. ``sign_changes`` lists the
+        iterations, counted from 1 as the values of ``objective``, in which the estimated sign of a source changed, and with it the
+        objective; None if there were none. In all other iterations the objective does not rise.
 
     See Also
     --------

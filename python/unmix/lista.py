@@ -10,11 +10,12 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
-from ._base import Estimator, _validated
+from ._base import Estimator
 from ._input import _is_path
 from ._parameters import LISTAParameters
 from ._read import read
 from ._record import Record
+from ._settings import _validated
 from ._types import Array, Rows
 
 if TYPE_CHECKING:

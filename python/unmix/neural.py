@@ -132,7 +132,7 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
         variant ``"auto"`` is the variant's value.
     h : {"tanh", "hard", "steep", "sign"} or None, default=None
         The nonlinearity: ``"tanh"`` is ``a tanh(z / a)``, ``"hard"`` clips z at ``a``, ``"steep"`` is ``a tanh(z)``, ``"sign"`` the
-        sign of z; None for the variant's value, and ``"tanh"`` without a variant.
+        sign of z, without ``a``; None for the variant's value, and ``"tanh"`` without a variant.
     deriv : {"true", "one"} or None, default=None
         Derivative of h in the gradient: ``"true"`` for the exact one, ``"one"`` for the constant 1 (for super-Gaussian sources
         only); None for the variant's value, and ``"true"`` without a variant.

@@ -36,7 +36,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
         largest ratio and difference of successive variances), ``"parallel"`` (parallel analysis) or ``"cv"`` (bi-cross-validation);
         the last two hold the rows in memory. ``"share-0.9"`` is the share 0.9.
     copy : bool, default=True
-        Accepted for compatibility with scikit-learn; the input is never overwritten.
+        Accepted for compatibility with scikit-learn; arrays are never modified, whatever its value.
     whiten : bool or "zca", default=False
         Divide codes by the standard deviation along each component. ``"zca"`` then rotates them back: one whitened number for each
         column, as close to the (scaled) column as possible.
@@ -198,10 +198,10 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
             )
 
     def _doubts(self):
-        # `_warn` gives the rank itself.
-        return [sentence for sentence in super()._doubts() if not sentence.startswith("the rows vary along")]
+        # `_warn` gives the rank itself, so that the report, whose parsing is a noticeable part of a small fit, is not needed here.
+        return [sentence for sentence in self._model.doubts if not sentence.startswith("the rows vary along")]
 
-    def _as_theirs(self):
+    def _uses_sklearn_density(self):
         """Whether the likelihood is the one that scikit-learn uses for a whitened model."""
         return bool(self.whiten) and self.whiten != "zca"
 
@@ -229,7 +229,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
                [3.6, 2.4]])
         """
         check_is_fitted(self)
-        return self._model.covariance(self._as_theirs()).astype(self.mean_.dtype, copy=False)
+        return self._model.covariance(self._uses_sklearn_density()).astype(self.mean_.dtype, copy=False)
 
     def get_precision(self) -> Array:
         """Return the inverse of the covariance of the model.
@@ -255,7 +255,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
                [-7.5 , 11.67]])
         """
         check_is_fitted(self)
-        return self._model.precision(self._as_theirs()).astype(self.mean_.dtype, copy=False)
+        return self._model.precision(self._uses_sklearn_density()).astype(self.mean_.dtype, copy=False)
 
     def quality(self, X: Rows, *, columns: bool = False) -> Any:
         """Return Hotelling's T² and the squared reconstruction error Q of each row.
@@ -333,4 +333,4 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
         array([  -1.5, -397.3])
         """
         check_is_fitted(self)
-        return self._model.score_samples(self._rows(X), self._run_arguments(), self._as_theirs())
+        return self._model.score_samples(self._rows(X), self._run_arguments(), self._uses_sklearn_density())

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import Estimator, _json
+from ._base import Estimator
 from ._biclusters import Biclusters, biclusters
 from ._likelihood import Likelihood
 from ._parameters import RFNParameters, StackedRFNParameters
+from ._settings import _json
 from ._types import Rows
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import Estimator, _validated
+from ._base import Estimator
 from ._fixed import fixed
 from ._parameters import RobustPCAParameters
+from ._settings import _validated
 from ._sources import read
 from ._types import Array, Rows
 
@@ -40,6 +41,10 @@ class RobustPCA(RobustPCAParameters, Estimator):
     center : bool, default=False
         Subtract the median of every column. By default nothing is subtracted: column offsets then add 1 to the rank of the low-rank
         part.
+    standardize : bool, default=False
+        Divide every column by a robust standard deviation for the fit, so that results do not depend on units: 1.4826 times its
+        median absolute deviation, or its root mean square deviation if that is 0. ``noise`` is then in these units; components and
+        both parts are in those of the data.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None
@@ -64,11 +69,14 @@ class RobustPCA(RobustPCAParameters, Estimator):
     ----------
     components_ : ndarray of shape (n_components, n_features)
         Basis of the row space of the low-rank part: orthonormal rows, in order of decreasing singular value, the entry of largest magnitude
-        of each positive.
+        of each positive. With ``standardize=True`` rows of ``components_ / spread_`` are orthonormal.
     singular_values_ : ndarray of shape (n_components,)
-        Singular values of the low-rank part.
-    noise_std_ : float
-        Standard deviation of the noise in a cell; 0 if rows are exactly low rank plus sparse.
+        Singular values of the low-rank part; with ``standardize=True`` of that of the columns divided by ``spread_``.
+    noise_std_ : float or ndarray of shape (n_features,)
+        Standard deviation of the noise in a cell; 0 if rows are exactly low rank plus sparse. With ``standardize=True`` one for each
+        column.
+    spread_ : ndarray of shape (n_features,)
+        Divisors of the columns; only with ``standardize=True``.
     mean_ : ndarray of shape (n_features,)
         Subtracted from rows: medians of the columns with ``center=True``, else zeros.
     mixing_ : ndarray of shape (n_features, n_components)
@@ -77,13 +85,15 @@ class RobustPCA(RobustPCAParameters, Estimator):
         The low-rank part of the rows of the fit, ``inverse_transform(transform(X))``. Computed on access, and not stored in the file.
     sparse_ : ndarray of shape (n_samples, n_features)
         The sparse part of the rows of the fit: residuals of the low-rank part, set to 0 in missing cells and below 4.5 standard deviations
-        of the noise, or, without noise, below 1e-4 of the root mean square of the low-rank part. Computed on access.
+        of the noise, or, without noise, below 1e-4 of the root mean square of the low-rank part (of columns divided by ``spread_``, with
+        ``standardize=True``). Computed on access.
     n_components_, n_iter_, n_samples_, n_features_in_ : int
         The rank, iterations, and numbers of rows and columns.
     feature_names_in_ : ndarray of str
         Names of the columns, if all of them have one.
     report_ : Report
-        Report of the fit; ``objective`` is that of the convex problem after each iteration of its last solution.
+        Report of the fit; ``objective`` is that of the convex problem after each iteration of its last solution, ``sparse_share`` the
+        share of the observed cells that are in the sparse part.
 
     See Also
     --------
@@ -231,6 +241,7 @@ class RobustPCA(RobustPCAParameters, Estimator):
     def _sparse(self, rows, low):
         """The sparse part of rows with this low-rank part: residuals that exceed the noise, or rounding errors if there is no noise."""
         left = np.asarray(read(rows), dtype=low.dtype) - low
+        unit = vars(self).get("spread_", low.dtype.type(1))
         # Without noise, the threshold is that of the fit.
-        cut = 4.5 * self.noise_std_ if self.noise_std_ > 0 else 1e-4 * np.sqrt(np.mean(np.square(low)))
+        cut = 4.5 * self.noise_std_ if np.max(self.noise_std_) > 0 else 1e-4 * np.sqrt(np.mean(np.square(low / unit))) * unit
         return np.where(np.abs(left) > cut, left, low.dtype.type(0))

@@ -8,10 +8,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
-from ._base import Estimator, _validated
+from ._base import Estimator
 from ._parameters import SparseCoderParameters
 from ._components import in_frame
 from ._record import Record
+from ._settings import _validated
 from ._types import Array, Rows
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import Estimator, _validated
+from ._base import Estimator
 from ._fixed import fixed
 from ._parameters import SubspaceClusteringParameters
+from ._settings import _validated
 from ._types import Array, Rows
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
-        ["test"] => tell_skipped(test_rust(Amount::Everyday).and_then(|()| test_python(Amount::Everyday))),
-        ["test", "all"] => tell_skipped(test_rust(Amount::All).and_then(|()| test_python(Amount::All))),
-        ["test", "rust"] => tell_skipped(test_rust(Amount::Everyday)),
-        ["test", "python"] => test_python(Amount::Everyday),
+        ["test"] => print_skipped(test_rust(TestScope::Everyday).and_then(|()| test_python(TestScope::Everyday))),
+        ["test", "all"] => print_skipped(test_rust(TestScope::All).and_then(|()| test_python(TestScope::All))),
+        ["test", "rust"] => print_skipped(test_rust(TestScope::Everyday)),
+        ["test", "python"] => test_python(TestScope::Everyday),
         ["torture"] => torture(),
         ["wheel"] => wheel(),
         ["check"] => check(),
@@ -43,31 +43,31 @@ type Done = Result<(), String>;
 
 /// Which tests run: the everyday ones, or all.
 #[derive(Clone, Copy, PartialEq)]
-enum Amount {
+enum TestScope {
     Everyday,
     All,
 }
 
-impl Amount {
+impl TestScope {
     /// Sets the environment variable that slow tests read.
     fn with_environment(self, command: &mut Command) -> &mut Command {
         match self {
-            Amount::Everyday => command,
-            Amount::All => command.env("UNMIX_TESTS", "all").env("UNMIX_TORTURE", "1"),
+            TestScope::Everyday => command,
+            TestScope::All => command.env("UNMIX_TESTS", "all").env("UNMIX_TORTURE", "1"),
         }
     }
 
     /// The requirements file of the Python tests.
     fn requirements(self) -> PathBuf {
-        let name = if self == Amount::All { "requirements-all.txt" } else { "requirements.txt" };
+        let name = if self == TestScope::All { "requirements-all.txt" } else { "requirements.txt" };
         root().join("python").join("tests").join(name)
     }
 }
 
-fn test_rust(amount: Amount) -> Done {
+fn test_rust(scope: TestScope) -> Done {
     let _ = std::fs::remove_file(skipped());
     // The Python extension has no Rust tests; it is built for the Python tests.
-    run(amount
+    run(scope
         .with_environment(Command::new(env!("CARGO")).args([
             "test",
             "--workspace",
@@ -83,7 +83,7 @@ fn skipped() -> PathBuf {
     root().join("target").join("skipped-tests.txt")
 }
 
-fn tell_skipped(done: Done) -> Done {
+fn print_skipped(done: Done) -> Done {
     if let Ok(lines) = std::fs::read_to_string(skipped()) {
         println!("\nRust tests that were skipped:");
         lines.lines().for_each(|line| println!("  {line}"));
@@ -91,18 +91,18 @@ fn tell_skipped(done: Done) -> Done {
     done
 }
 
-fn test_python(amount: Amount) -> Done {
-    let python = environment(amount)?;
+fn test_python(scope: TestScope) -> Done {
+    let python = environment(scope)?;
     let tests = root().join("python").join("tests");
     build_extension(&python)?;
     let mut pytest = Command::new(&python);
     pytest.args(["-m", "pytest", "-q", "-rs"]).arg(&tests).current_dir(root());
-    if amount == Amount::Everyday {
+    if scope == TestScope::Everyday {
         for heavy in ["test_browser.py", "torture"] {
             pytest.arg("--ignore").arg(tests.join(heavy));
         }
     }
-    run(amount.with_environment(&mut pytest))?;
+    run(scope.with_environment(&mut pytest))?;
     // scikit-learn's own tests of its PCA and FastICA, with the classes of this package in their place.
     run(Command::new(&python)
         .args(["-m", "pytest", "-q", "-p", "unmix_swap", "-p", "no:cacheprovider", "--pyargs"])
@@ -117,7 +117,7 @@ fn test_python(amount: Amount) -> Done {
 
 /// Runs all cases of `python/tests/torture`.
 fn torture() -> Done {
-    let python = environment(Amount::Everyday)?;
+    let python = environment(TestScope::Everyday)?;
     build_extension(&python)?;
     let tests = root().join("python").join("tests").join("torture");
     run(Command::new(&python)
@@ -128,15 +128,15 @@ fn torture() -> Done {
 }
 
 /// The interpreter of the virtual environment, with the requirements of the tests installed.
-fn environment(amount: Amount) -> Result<PathBuf, String> {
+fn environment(scope: TestScope) -> Result<PathBuf, String> {
     let venv = root().join(".venv");
     let python = python_of(&venv);
     let read = |path: &Path| std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()));
-    let everyday = read(&Amount::Everyday.requirements())?;
+    let everyday = read(&TestScope::Everyday.requirements())?;
     // The file of requirements of all tests includes the everyday file by name.
-    let all = everyday.clone() + &read(&Amount::All.requirements())?;
+    let all = everyday.clone() + &read(&TestScope::All.requirements())?;
     let installed = venv.join("installed.txt");
-    let enough = |have: String| have == all || (have == everyday && amount == Amount::Everyday);
+    let enough = |have: String| have == all || (have == everyday && scope == TestScope::Everyday);
     if std::fs::read_to_string(&installed).is_ok_and(enough) && python.exists() {
         return Ok(python);
     }
@@ -145,8 +145,8 @@ fn environment(amount: Amount) -> Result<PathBuf, String> {
     }
     run(Command::new(&python)
         .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"])
-        .arg(amount.requirements()))?;
-    let wanted = if amount == Amount::All { all } else { everyday };
+        .arg(scope.requirements()))?;
+    let wanted = if scope == TestScope::All { all } else { everyday };
     std::fs::write(&installed, wanted).map_err(|e| format!("{}: {e}", installed.display()))?;
     Ok(python)
 }

@@ -6,7 +6,7 @@ use crate::input;
 use crate::output::{Output, Shape, TableWriter};
 use crate::progress::Progress;
 use crate::score::Scored;
-use crate::{list, picture, reference, sound, terminal};
+use crate::{cells, list, picture, reference, sound, terminal};
 use std::path::{Path, PathBuf};
 use unmix::data::{Sink, VecSink};
 use unmix::method::sae;
@@ -47,14 +47,14 @@ pub(crate) fn decode(args: &Apply) -> Done {
 
 /// Which part of the rows `unmix reconstruct` writes.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Wanted {
+pub(crate) enum ReconstructedPart {
     /// The rows, without the contribution of these components.
     Without(Vec<usize>),
     /// What the components explain, all except these.
     Explained(Vec<usize>),
 }
 
-impl Wanted {
+impl ReconstructedPart {
     fn of(args: &Reconstruct, model: &Model) -> unmix::Result<Self> {
         if !args.exclude.is_empty() {
             return Ok(Self::Without(model.choose("exclude", &args.exclude)?));
@@ -85,14 +85,14 @@ pub(crate) fn reconstruct(args: &Reconstruct) -> Done {
         let files = args.apply.input.files()?;
         check_order(&args.apply.model, &files)?;
         let model = Model::load(&args.apply.model)?;
-        let wanted = Wanted::of(args, &model)?;
+        let wanted = ReconstructedPart::of(args, &model)?;
         return match picture::is_picture(&files) {
             true => picture::reconstruct(&model, &files, &args.apply, &folder, &wanted),
             false => sound::reconstruct(&model, &files, &args.apply, &folder, wanted),
         };
     }
     let job = Job::new(&args.apply)?;
-    let wanted = Wanted::of(args, &job.model)?;
+    let wanted = ReconstructedPart::of(args, &job.model)?;
     job.rows(&Map::Reconstruct(wanted))
 }
 
@@ -101,6 +101,9 @@ pub(crate) fn score(args: &Score) -> Done {
     let job = Job::new(&args.apply)?;
     if !args.reference.is_empty() {
         return reference::score(&job.model, &job.files, &job.output, args);
+    }
+    if args.triplets {
+        return cells::score(&job.model, &job.files, &job.output, args);
     }
     if args.quality {
         let parts = Parts { components: args.parts, columns: args.parts };
@@ -119,7 +122,7 @@ enum Map {
     Encode,
     Labels,
     Decode,
-    Reconstruct(Wanted),
+    Reconstruct(ReconstructedPart),
     Score(Scored),
     Quality(Parts),
 }
@@ -159,9 +162,7 @@ impl<'a> Job<'a> {
     fn open(&self, map: &Map, run: &Run<'_>) -> Result<Input, Failure> {
         let quiet = self.args.running.quiet;
         if self.triplets {
-            let mut input = list::open(&self.files, &self.args.reading.options()?, run, quiet)?;
-            input.rows = list::rows(&input.rows, Some(self.model.n_features()), quiet)?;
-            return Ok(input);
+            return list::rows(&self.files, &self.args.reading, Some(self.model.n_features()), run, quiet);
         }
         let open = if *map == Map::Decode { input::open_codes } else { input::open_for };
         open(&self.model, &self.files, self.args.reading.options()?, run, quiet)
@@ -284,10 +285,14 @@ impl<'a> Job<'a> {
             lines.extend(of_units(&found));
         }
         progress.clear();
-        let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-        let lines = lines.iter().map(|(name, value)| format!("{name:width$}  {value}\n"));
-        terminal::text(&lines.collect::<String>())
+        terminal::text(&aligned(&lines))
     }
+}
+
+/// Names and values, the values below each other.
+pub(crate) fn aligned(lines: &[(String, String)]) -> String {
+    let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    lines.iter().map(|(name, value)| format!("{name:width$}  {value}\n")).collect()
 }
 
 /// Reports the rows for which an iterative encoder has not converged.

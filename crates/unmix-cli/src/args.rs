@@ -111,6 +111,7 @@ Examples:
   unmix score data.pca.safetensors new.csv --quality            two numbers per row: T2 and Q
   unmix score data.pca.safetensors new.csv --quality --parts -o q.csv
   unmix score eeg.ica.safetensors eeg.csv --reference eog       which sources are like a recorded channel
+  unmix score ratings.safetensors hidden.csv --triplets --summary    errors of listed cells
 
 Models without a likelihood (ica, rica, dictionary, ...) give the squared distance of each row from
 its reconstruction, summed over the columns.
@@ -188,7 +189,8 @@ Examples:
   unmix report data.pca.safetensors                               the model alone: report.html
   unmix report data.pca.safetensors data.csv --color species      points coloured by a column
   unmix report digits.pca.safetensors digits.npy --color labels.npy -o digits.html
-  unmix report genes.pca.safetensors genes.npy --color patients.csv:diagnosis")]
+  unmix report genes.pca.safetensors genes.npy --color patients.csv:diagnosis
+  unmix report ratings.safetensors ratings.csv --triplets         rows given by a list of cells")]
     Report(Deferred<Report>),
     /// Reproduce published experiments: figures, and numbers next to the published ones
     #[command(after_help = "\

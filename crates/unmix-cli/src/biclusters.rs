@@ -22,7 +22,8 @@ pub(crate) fn modules(args: &Modules) -> Done {
     let progress = Progress::new(&args.running);
     let run = Run { seed: args.seed.unwrap_or(model.report().seed), ..progress.run(&args.running) };
     let options = unmix_io::Options { row_names: true, ..args.reading.options()? };
-    let mut input = input::open_for(&model, &files, options, &run, args.running.quiet)?;
+    // Here `--names` names the members of modules, also where the columns have names.
+    let mut input = input::open_unchecked(&model, &files, options, &run, args.running.quiet)?;
     input.rows.prepare(&run)?;
     let refits = Refits { starts: args.starts, permutations: args.permutations };
     let found = match args.starts {
@@ -123,7 +124,7 @@ fn table(origin: &str, found: &Biclusters) -> String {
     out
 }
 
-/// What the q-values are, and how small they can be.
+/// The meaning of the q-values, and the smallest possible one.
 fn q_note(found: &Biclusters) -> Option<String> {
     found.least_q()?;
     let enough = Refits::default().permutations;

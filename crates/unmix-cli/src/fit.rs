@@ -39,8 +39,9 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
     let quiet = args.running.quiet;
     let (rows, weights, n_notes) = match args.triplets {
         true => {
-            let lines = list::open(&files, &args.reading.options()?, &run, quiet)?;
-            (list::rows(&lines.rows, None, quiet)?, None, 0)
+            let input = list::rows(&files, &args.reading, None, &run, quiet)?;
+            let n_notes = input.rows.notes().len();
+            (input.rows, None, n_notes)
         }
         false => {
             let mut input = unmix_io::open_many(&files, &weights::options(args)?, &run)?;
@@ -80,6 +81,9 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
             model.with_stability(&found)
         }
     };
+    let pictures = files.first().filter(|file| unmix_io::is_image(file));
+    let row = pictures.map(|_| args.reading.options().map(|options| options.row_of_pictures())).transpose()?;
+    let model = model.with_pictures(row);
     progress.clear();
     if !quiet && !args.triplets {
         tell_of_cells(&model, &rows)?;
@@ -304,15 +308,11 @@ fn next(args: &Fit, input: &Path, to: &Path, fitted: &Model) -> String {
     let model = to.display().to_string();
     let reading = reading(args, fitted);
     let ending = if is_text(input) { "csv" } else { "npy" };
-    // A page of rows takes no list of cells.
-    let whole = !args.triplets;
     let command = |verb: &str, to: String| {
         let mut words = vec!["unmix".to_string(), verb.into(), model.clone()];
-        if whole || verb != "report" {
-            words.extend(args.input.paths.iter().map(|path| path.display().to_string()));
-            words.extend(reading.clone());
-            words.extend(args.triplets.then(|| "--triplets".to_string()));
-        }
+        words.extend(args.input.paths.iter().map(|path| path.display().to_string()));
+        words.extend(reading.clone());
+        words.extend(args.triplets.then(|| "--triplets".to_string()));
         words.extend(["-o".into(), to]);
         format!("  {}\n", paint(TYPED, terminal::command(&words)))
     };

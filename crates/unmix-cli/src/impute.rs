@@ -1,6 +1,6 @@
 //! `unmix impute`: imputation of missing cells, with standard errors and draws.
 
-use crate::args::{Format, Impute};
+use crate::args::Impute;
 use crate::failure::{Done, Failure};
 use crate::output::{Output, Shape, TableWriter};
 use crate::progress::Progress;
@@ -48,7 +48,7 @@ fn listed(args: &Impute) -> Done {
     check_lists(&model)?;
     let progress = Progress::new(&apply.running);
     let run = progress.run(&apply.running);
-    let input = list::open(&files, &apply.reading.options()?, &run, apply.running.quiet)?;
+    let input = list::lines(&files, &apply.reading, &run, apply.running.quiet)?;
     let (cells, values, std, filled) = with_rows!(&input.rows, rows => {
         let list = rows.triplets()?;
         let (values, std) = fill_cells(&model, &list, errors.is_some())?;
@@ -62,7 +62,7 @@ fn listed(args: &Impute) -> Done {
     }
     for (output, numbers, name) in [(Some(&output), values, "value"), (errors.as_ref(), std, "std")] {
         let Some(output) = output else { continue };
-        write_cells(output, &cells, &numbers, name)?;
+        list::write(output, &cells, &numbers, name)?;
     }
     Ok(0)
 }
@@ -100,27 +100,6 @@ fn tell(filled: u64, origin: &str) {
         1 => terminal::note(&format!("1 missing cell of {origin} filled")),
         n => terminal::note(&format!("{n} missing cells of {origin} filled")),
     }
-}
-
-/// Writes a list of cells: row, column, and a number called `name`. In text, rows and columns are integers.
-fn write_cells(output: &Output, cells: &[(u64, u64)], numbers: &[f64], name: &str) -> Result<(), Failure> {
-    let n_rows = cells.len() as u64;
-    let places = ["row", "column"].map(String::from);
-    if matches!(output.format, Format::Npy | Format::Npz) {
-        let names = places.into_iter().chain([name.to_string()]).collect();
-        let shape = Shape { names, trailing: vec![3], kept: vec![], n_rows };
-        let mut table = TableWriter::create(output, shape, Dtype::F64)?;
-        let rows = cells.iter().zip(numbers).flat_map(|((i, j), x)| [*i as f64, *j as f64, *x]);
-        table.put(&rows.collect::<Vec<f64>>())?;
-        return Ok(table.finish()?);
-    }
-    let [row, column] = places;
-    let text = |of: fn(&(u64, u64)) -> u64| cells.iter().map(|cell| of(cell).to_string()).collect();
-    let kept = vec![(row, text(|cell| cell.0)), (column, text(|cell| cell.1))];
-    let shape = Shape { names: vec![name.into()], trailing: vec![1], kept, n_rows };
-    let mut table = TableWriter::create(output, shape, Dtype::F64)?;
-    table.put(numbers)?;
-    Ok(table.finish()?)
 }
 
 /// Imputes the missing cells of the input.

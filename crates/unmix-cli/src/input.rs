@@ -2,7 +2,7 @@
 
 use crate::args::Inputs;
 use crate::failure::Failure;
-use crate::{terminal, units};
+use crate::{names, terminal, units};
 use std::path::{Path, PathBuf};
 use unmix::data::listed;
 use unmix::{AnyRows, Error, Model, Run};
@@ -27,7 +27,8 @@ pub(crate) fn column_word(name: &str) -> String {
     if plain { name.into() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
-/// The rows of a file as `model` needs them: columns are matched by name if both have names, else by position.
+/// The rows of a file as `model` needs them: columns are matched by name if both have names, else by position. Names of `--names` that the
+/// columns cannot have are refused.
 pub(crate) fn open_for(
     model: &Model,
     paths: &[impl AsRef<Path>],
@@ -35,8 +36,25 @@ pub(crate) fn open_for(
     run: &Run<'_>,
     quiet: bool,
 ) -> Result<Input, Failure> {
+    let names = options.names.clone();
+    let input = open_unchecked(model, paths, options, run, quiet)?;
+    names.map_or(Ok(()), |names| names::check(&input.rows, &names))?;
+    Ok(input)
+}
+
+/// [`open_for`], where names that the columns of the file do not have are for another use.
+pub(crate) fn open_unchecked(
+    model: &Model,
+    paths: &[impl AsRef<Path>],
+    options: Options,
+    run: &Run<'_>,
+    quiet: bool,
+) -> Result<Input, Failure> {
+    let row = options.row_of_pictures();
     let input = open_wanted(model.features().names.clone(), paths, options, run, quiet)?;
     if let Some(first) = paths.first() {
+        let pictures = unmix_io::is_image(first.as_ref()) && !quiet;
+        model.other_pictures(&row).filter(|_| pictures).iter().for_each(|said| terminal::warning(said));
         units::check(model, &input.rows, first.as_ref(), quiet)?;
     }
     Ok(input)

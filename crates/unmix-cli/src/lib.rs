@@ -6,6 +6,7 @@
 mod apply;
 mod args;
 mod biclusters;
+mod cells;
 mod choice;
 mod demo;
 mod exchange;

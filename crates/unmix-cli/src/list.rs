@@ -1,96 +1,88 @@
 //! Lists of cells (`--triplets`): row, column and value of each cell, read from a file of two or three columns.
 
+use crate::args::{Format, Reading};
 use crate::failure::Failure;
-use crate::input::column_word;
+use crate::output::{Output, Shape, TableWriter};
 use crate::terminal;
 use std::path::Path;
-use unmix::data::Triplets;
-use unmix::{AnyRows, Error, Real, Rows, Run, with_rows};
+use unmix::data::Sink;
+use unmix::{AnyRows, Dtype, Real, Run, with_rows};
 use unmix_io::{Input, Options};
 
 /// Rows of a table that are examined for row and column numbers.
 const ROWS: u64 = 10_000;
 
+/// Reading options of a list of cells.
+fn options(reading: &Reading) -> Result<Options, Failure> {
+    let options = reading.options()?;
+    if options.keep.is_some() {
+        return Err(Failure::Usage("a list of cells has no columns to keep; leave --keep out".into()));
+    }
+    Ok(options)
+}
+
 /// The lines of a list of cells: a table of row, column and value, or of row and column.
 ///
 /// # Errors
 ///
-/// Those of reading, with the reason where the numbers of rows or columns are text; a table of another width.
-pub(crate) fn open(
+/// Those of [`unmix_io::open_triplets`].
+pub(crate) fn lines(
     paths: &[impl AsRef<Path>],
-    options: &Options,
+    reading: &Reading,
     run: &Run<'_>,
     quiet: bool,
 ) -> Result<Input, Failure> {
-    let input = unmix_io::open_many(paths, options, run).map_err(of_text)?;
+    let input = unmix_io::open_triplets(paths, &options(reading)?, run)?;
     if !quiet {
         crate::input::tell(&input.rows);
-    }
-    if !input.kept.is_empty() {
-        return Err(Failure::Usage("a list of cells has no columns to keep; leave --keep out".into()));
-    }
-    let (rows, p) = (&input.rows, 3);
-    if rows.n_features() > p {
-        let shown: Vec<String> = match &rows.features().names {
-            Some(names) => names[..p].iter().map(|name| column_word(name)).collect(),
-            None => (0..p).map(|j| j.to_string()).collect(),
-        };
-        return Err(Failure::Message(format!(
-            "a list of cells has the columns row, column and value, and {} has {} columns; choose three, as in --columns {}",
-            rows.origin(),
-            rows.n_features(),
-            shown.join(",")
-        )));
     }
     Ok(input)
 }
 
-/// An error about text in place of the number of a row or a column.
-fn of_text(e: Error) -> Failure {
-    match &e {
-        Error::Format { path, found, details, .. } if details.column.is_some_and(|j| j < 2) => {
-            Failure::Message(format!(
-                "reading {} as a list of cells is not possible: {found}; rows and columns are given by numbers from 0, so replace names \
-                 by numbers first, as pandas.factorize does",
-                path.display()
-            ))
-        }
-        _ => e.into(),
-    }
-}
-
 /// The sparse rows given by a list of cells, with as many columns as the model that they are for, if there is one.
+///
+/// # Errors
+///
+/// Those of reading, and lists without values or with a cell twice.
 pub(crate) fn rows(
-    lines: &AnyRows<'_>,
+    paths: &[impl AsRef<Path>],
+    reading: &Reading,
     n_features: Option<usize>,
+    run: &Run<'_>,
     quiet: bool,
-) -> Result<AnyRows<'static>, Failure> {
-    fn of<T: Real>(
-        lines: &Rows<'_, T>,
-        n_features: Option<usize>,
-        quiet: bool,
-    ) -> Result<Rows<'static, T>, Failure> {
-        let list = lines.triplets()?;
-        if !quiet {
-            warn_from_one(&list);
-        }
-        Ok(list.rows(n_features)?)
+) -> Result<Input, Failure> {
+    let options = Options { triplets: true, n_features, ..options(reading)? };
+    let input = unmix_io::open_many(paths, &options, run)?;
+    if !quiet {
+        crate::input::tell(&input.rows);
     }
-    Ok(match lines {
-        AnyRows::F32(lines) => AnyRows::F32(of(lines, n_features, quiet)?),
-        AnyRows::F64(lines) => AnyRows::F64(of(lines, n_features, quiet)?),
-    })
+    Ok(input)
 }
 
-/// A list without a cell in row 0 and in column 0 is usually numbered from 1.
-fn warn_from_one<T>(list: &Triplets<T>) {
-    let lowest = |of: fn(&(u64, u64)) -> u64| list.cells.iter().map(of).min();
-    if lowest(|cell| cell.0) == Some(1) && lowest(|cell| cell.1) == Some(1) {
-        terminal::warning(
-            "no cell is in row 0 or column 0: are rows and columns numbered from 1? They are numbered from 0 here, so row 0 and column 0 of the \
-             matrix are empty",
-        );
+/// Writes a list of cells: row, column, and a number called `name`. In text, rows and columns are integers.
+pub(crate) fn write(
+    output: &Output,
+    cells: &[(u64, u64)],
+    numbers: &[f64],
+    name: &str,
+) -> Result<(), Failure> {
+    let n_rows = cells.len() as u64;
+    let places = ["row", "column"].map(String::from);
+    if matches!(output.format, Format::Npy | Format::Npz) {
+        let names = places.into_iter().chain([name.to_string()]).collect();
+        let shape = Shape { names, trailing: vec![3], kept: vec![], n_rows };
+        let mut table = TableWriter::create(output, shape, Dtype::F64)?;
+        let rows = cells.iter().zip(numbers).flat_map(|((i, j), x)| [*i as f64, *j as f64, *x]);
+        table.put(&rows.collect::<Vec<f64>>())?;
+        return Ok(table.finish()?);
     }
+    let [row, column] = places;
+    let text = |of: fn(&(u64, u64)) -> u64| cells.iter().map(|cell| of(cell).to_string()).collect();
+    let kept = vec![(row, text(|cell| cell.0)), (column, text(|cell| cell.1))];
+    let shape = Shape { names: vec![name.into()], trailing: vec![1], kept, n_rows };
+    let mut table = TableWriter::create(output, shape, Dtype::F64)?;
+    table.put(numbers)?;
+    Ok(table.finish()?)
 }
 
 /// A hint where rows of three numbers look like a list of cells: the first two are repeating whole numbers, and no pair of them comes

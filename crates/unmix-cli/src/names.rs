@@ -42,11 +42,22 @@ pub(crate) fn read(path: &Path) -> Result<Vec<String>> {
 
 /// The rows with the given names, unless they were read with these.
 pub(crate) fn given(rows: AnyRows<'_>, names: Option<Vec<String>>) -> Result<AnyRows<'_>> {
-    let Some(names) = names else { return Ok(rows) };
+    match names {
+        Some(names) if !are_known(&rows, &names) => rows.named(names),
+        _ => Ok(rows),
+    }
+}
+
+/// Refuses names that [`given`] refuses: those of rows that are matched to a model, whose columns are not named again.
+pub(crate) fn check(rows: &AnyRows<'_>, names: &[String]) -> Result<()> {
+    if are_known(rows, names) { Ok(()) } else { rows.check_names(names) }
+}
+
+/// Whether the rows were read with these names, or have some of these.
+fn are_known(rows: &AnyRows<'_>, names: &[String]) -> bool {
     let known: HashSet<&String> = names.iter().collect();
     let own = rows.features().names.as_ref();
-    let has_them = own.is_some_and(|own| own.iter().all(|name| known.contains(name)));
-    if has_them { Ok(rows) } else { rows.named(names) }
+    own.is_some_and(|own| own.iter().all(|name| known.contains(name)))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Reconstructed or cleaned pictures: rows that are whole images, as a file for each.
 
-use crate::apply::Wanted;
+use crate::apply::ReconstructedPart;
 use crate::args::Apply;
 use crate::failure::{Done, Failure};
 use crate::input;
@@ -30,26 +30,26 @@ pub(crate) fn reconstruct(
     files: &[PathBuf],
     args: &Apply,
     folder: &Path,
-    wanted: &Wanted,
+    wanted: &ReconstructedPart,
 ) -> Done {
     let progress = Progress::new(&args.running);
     let run = progress.run(&args.running);
     let input = input::open_for(model, files, args.reading.options()?, &run, args.running.quiet)?;
-    let said = |found: String, remedy: &str| {
+    let refusal = |found: String, remedy: &str| {
         Err(Failure::Message(format!("a folder of pictures is not possible: {found}; {remedy}")))
     };
     let array = "give the name of a file for the numbers, such as out.npy";
     let Some(shape @ ([_, _] | [_, _, 3])) = model.features().shape.as_deref() else {
-        return said("the model was not fitted to whole pictures of one size".into(), array);
+        return refusal("the model was not fitted to whole pictures of one size".into(), array);
     };
     // Everything that can be refused is, before the rows are read.
     if let Some(n) = input.rows.n_rows().filter(|n| *n != files.len() as u64) {
-        return said(format!("{} images gave {n} rows, which are patches of them", files.len()), array);
+        return refusal(format!("{} images gave {n} rows, which are patches of them", files.len()), array);
     }
     let targets = names(files, folder);
     if let Some(path) = targets.iter().find(|path| files.iter().any(|file| same_file(file, path))) {
         let found = format!("{} is read by the same command", path.display());
-        return said(found, "choose another folder");
+        return refusal(found, "choose another folder");
     }
     let numbers: Vec<f64> = with_rows!(&input.rows, rows => {
         let mut sink = VecSink(Vec::new());
@@ -68,7 +68,7 @@ pub(crate) fn reconstruct(
              an array of bytes, or have no mean",
             100.0 * far
         );
-        return said(
+        return refusal(
             found,
             "fit the model to pictures or to an array from 0 to 1; or write the numbers to a file, such as out.npy",
         );

@@ -15,14 +15,14 @@ pub(crate) fn read(path: &Path) -> Result<Vec<(f64, f64)>, Failure> {
     let mut table = csv::ReaderBuilder::new().delimiter(if tabs { b'\t' } else { b',' }).from_reader(file);
     let head: Vec<String> =
         table.headers().map_err(|e| wrong(e.to_string()))?.iter().map(|h| h.trim().to_lowercase()).collect();
-    let of = |names: &[&str]| head.iter().position(|h| names.contains(&h.as_str()));
+    let column_named = |names: &[&str]| head.iter().position(|h| names.contains(&h.as_str()));
     let (polar, first, second) =
-        match (of(&["x", "x_m"]), of(&["y", "y_m"]), of(&["theta_deg", "theta"]), of(&["radius"])) {
+        match (column_named(&["x", "x_m"]), column_named(&["y", "y_m"]), column_named(&["theta_deg", "theta"]), column_named(&["radius"])) {
             (Some(x), Some(y), ..) => (false, x, y),
             (_, _, Some(theta), Some(radius)) => (true, theta, radius),
             _ => return Err(wrong(format!("its columns are {}", head.join(", ")))),
         };
-    let up = if polar { None } else { of(&["z", "z_m"]) };
+    let up = if polar { None } else { column_named(&["z", "z_m"]) };
     let (mut out, mut heights) = (Vec::new(), Vec::new());
     for (i, record) in table.into_records().enumerate() {
         let record = record.map_err(|e| wrong(e.to_string()))?;

@@ -49,11 +49,11 @@ impl Progress {
             return Self { shared: None, began: Instant::now() };
         }
         let shared = Arc::<Shared>::default();
-        let teller = shared.clone();
-        let tell = if std::io::stderr().is_terminal() { Shared::show_bar } else { Shared::say_lines };
+        let displayed = shared.clone();
+        let display = if std::io::stderr().is_terminal() { Shared::show_bar } else { Shared::print_lines };
         // On a separate thread: a long factorisation reports nothing until it has ended. Without the thread there is only no
         // progress report.
-        let _ = std::thread::Builder::new().name("unmix-progress".into()).spawn(move || tell(&teller));
+        let _ = std::thread::Builder::new().name("unmix-progress".into()).spawn(move || display(&displayed));
         Self { shared: Some(shared), began: Instant::now() }
     }
 
@@ -90,12 +90,12 @@ impl Shared {
     fn show_bar(&self) {
         let Some(mut state) = self.wait(BAR) else { return };
         let bar = ProgressBar::new_spinner();
-        dress(&bar, &state.now);
+        style_bar(&bar, &state.now);
         bar.enable_steady_tick(Duration::from_millis(100));
         state.bar = Some(bar);
     }
 
-    fn say_lines(&self) {
+    fn print_lines(&self) {
         let mut time = LINES.0;
         while let Some(state) = self.wait(time) {
             terminal::note(&line(&state.now));
@@ -105,7 +105,7 @@ impl Shared {
 }
 
 /// Style of the bar for a stage.
-fn dress(bar: &ProgressBar, now: &LastEvent) {
+fn style_bar(bar: &ProgressBar, now: &LastEvent) {
     let template = match (now.total, now.done) {
         _ if now.iteration.is_some() => "{spinner} {msg}",
         (Some(0), _) => "{msg:15} {spinner} {elapsed}",
@@ -174,7 +174,7 @@ impl Observer for Progress {
             let counting = |now: &LastEvent| now.total.is_none() && now.done > 0;
             let same = (&now.stage, now.total, counting(&now))
                 == (&state.now.stage, state.now.total, counting(&state.now));
-            if same { bar.set_position(now.done) } else { dress(bar, &now) }
+            if same { bar.set_position(now.done) } else { style_bar(bar, &now) }
         }
         state.now = now;
     }

@@ -5,7 +5,7 @@ use crate::failure::{Done, Failure};
 use crate::labels::{LabelFile, Labels};
 use crate::progress::Progress;
 use crate::terminal::{self, TYPED, paint};
-use crate::{input, output, positions};
+use crate::{input, list, output, positions};
 use std::path::{Path, PathBuf};
 use unmix::biclusters::{Refits, biclusters};
 use unmix::{AnyRows, Model, Run};
@@ -75,6 +75,9 @@ fn rows_of(
     run: &Run<'_>,
 ) -> Result<AnyRows<'static>, Failure> {
     let color = args.color.as_deref().map(Color::of).transpose()?;
+    if args.triplets {
+        return listed(files, model, args, color, options, run);
+    }
     let color = color.map(|c| c.settled(model, files, args, run)).transpose()?;
     let mut input = open(model, files, args, color.as_ref(), run)?;
     input.rows.prepare(run)?;
@@ -91,6 +94,27 @@ fn rows_of(
     let named = args.reading.keep.is_some().then(|| input.kept.first()).flatten();
     options.row_names = named.map(|(_, names)| names.clone()).or(input.row_names);
     Ok(input.rows)
+}
+
+/// The rows given by a list of cells; their labels go into the options of the page.
+fn listed(
+    files: &[PathBuf],
+    model: &Model,
+    args: &Report,
+    color: Option<Color<'_>>,
+    options: &mut Options,
+    run: &Run<'_>,
+) -> Result<AnyRows<'static>, Failure> {
+    let rows = list::rows(files, &args.reading, Some(model.n_features()), run, args.running.quiet)?.rows;
+    options.labels = match color {
+        None => None,
+        Some(Color::File(file)) => Some(file.read(rows.n_rows().unwrap_or(0), run)?),
+        Some(Color::Column { .. }) => {
+            let message = "a list of cells has no column to colour rows by; give --color a file with one value for each row";
+            return Err(Failure::Usage(message.into()));
+        }
+    };
+    Ok(rows)
 }
 
 /// The inputs as given on the command line.

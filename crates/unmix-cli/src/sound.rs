@@ -1,6 +1,6 @@
 //! Sound output: sources, or cleaned channels, with a file for each.
 
-use crate::apply::Wanted;
+use crate::apply::ReconstructedPart;
 use crate::args::Apply;
 use crate::failure::{Done, Failure};
 use crate::input;
@@ -43,7 +43,7 @@ pub(crate) fn reconstruct(
     files: &[PathBuf],
     args: &Apply,
     folder: &Path,
-    wanted: Wanted,
+    wanted: ReconstructedPart,
 ) -> Done {
     write(model, files, args, folder, &SoundOutput::Channels(wanted))
 }
@@ -52,7 +52,7 @@ pub(crate) fn reconstruct(
 enum SoundOutput {
     Sources,
     /// This part of the channels.
-    Channels(Wanted),
+    Channels(ReconstructedPart),
 }
 
 impl SoundOutput {

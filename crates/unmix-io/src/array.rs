@@ -2,7 +2,7 @@
 
 use crate::selected::Selected;
 use crate::selection::Selection;
-use crate::{Input, Options, Wording};
+use crate::{Input, Options};
 use std::path::{Path, PathBuf};
 use unmix::data::{Axes, Bytes, NpyHeader, RandomAccess, RawArray, Spool};
 use unmix::{AnyRows, Dtype, Error, Features, Real, Result, Rows};
@@ -24,27 +24,59 @@ pub(crate) fn open_stored(bytes: Bytes<'static>, header: NpyHeader, options: &Op
     Ok(input)
 }
 
-/// The note that a row is several axes of an array, if the user has not said so and a row has not the shape of a picture; without the name of
+/// The note that a row is several axes of an array, unless the options determine the axes or a row has the shape of a picture; without the name of
 /// the file.
 fn flattened(shape: &[u64], options: &Options) -> Option<String> {
-    let said = options.transpose || !options.rows_axis.is_empty() || options.feature_shape.is_some();
-    let (last, before) = shape.split_last()?;
-    let sample = shape.get(1..).filter(|sample| !said && !is_picture(sample))?;
+    let explicit = options.transpose || !options.rows_axis.is_empty() || options.feature_shape.is_some();
+    let remedy = |n_axes: usize, _| options.wording.axes("rows_axis", 0..n_axes);
+    several_axes(shape, remedy).filter(|_| !explicit)
+}
+
+/// The note of [`crate::open`] that a row is several axes, for an array in memory called `name` in Python; `None` if it has fewer than three axes, or a
+/// row has the shape of a picture.
+///
+/// ```
+/// let note = unmix_io::note_on_axes("X", &[100, 40, 128]).unwrap();
+/// assert!(note.starts_with("X has 3 axes (100 x 40 x 128): a row is 40 x 128 numbers; "));
+/// assert!(note.ends_with("X.reshape(-1, 128) makes 4000 rows of 128"));
+/// assert_eq!(unmix_io::note_on_axes("X", &[100, 28, 28]), None);
+/// ```
+pub fn note_on_axes(name: &str, shape: &[u64]) -> Option<String> {
+    let note = several_axes(shape, |_, last| format!("{name}.reshape(-1, {last})"))?;
+    Some(format!("{name} {note}"))
+}
+
+/// The note that a row is several axes, unless it has the shape of a picture. `remedy`: what makes all axes but the last one axis of rows, by
+/// the number of those axes and the length of the last.
+fn several_axes(shape: &[u64], remedy: impl Fn(usize, u64) -> String) -> Option<String> {
+    let (&last, before) = shape.split_last()?;
+    let sample = shape.get(1..).filter(|sample| !is_picture(sample))?;
     let n_rows = before.iter().try_fold(1u64, |n, &d| n.checked_mul(d))?;
-    let remedy = match options.wording {
-        Wording::Shell => {
-            let axes: Vec<String> = (0..before.len()).map(|axis| axis.to_string()).collect();
-            options.wording.plain("rows_axis", axes.join(","), false)
-        }
-        // There one axis can be chosen, and arrays have a method for this.
-        Wording::PythonRead | Wording::PythonPath => format!("reshape(-1, {last}) of the array"),
-    };
+    let remedy = remedy(before.len(), last);
     Some(format!(
-        "has {} axes ({}): a row is {} numbers; {remedy} makes {n_rows} rows of {last}",
+        "has {} axes ({}{A_ROW_IS}{} numbers; {remedy} makes {n_rows} rows of {last}",
         shape.len(),
         times(shape),
         times(sample)
     ))
+}
+
+/// Words by which notes of [`several_axes`] are recognised.
+const A_ROW_IS: &str = "): a row is ";
+
+/// The notes of several files, of which notes that rows are several axes are one: that of the first file, with the number of the others.
+pub(crate) fn notes_of_files(notes: Vec<String>) -> Vec<String> {
+    let is_on_axes = |note: &String| note.contains(A_ROW_IS);
+    let more = notes.iter().filter(|note| is_on_axes(note)).count().saturating_sub(1);
+    let first = notes.iter().position(is_on_axes);
+    let files = if more == 1 { "file" } else { "files" };
+    let said = |(i, note): (usize, String)| match (is_on_axes(&note), first == Some(i)) {
+        (false, _) => Some(note),
+        (true, true) if more == 0 => Some(note),
+        (true, true) => Some(format!("{note}, and so for {more} more {files}")),
+        (true, false) => None,
+    };
+    notes.into_iter().enumerate().filter_map(said).collect()
 }
 
 /// Whether a sample of this shape is a vector, or may be a picture: two axes, neither more than twice the other, and perhaps one of channels.
@@ -270,6 +302,7 @@ fn column_as_text<T: Real + ToString>(array: &RawArray<'static>, column: usize) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Wording;
 
     #[test]
     fn axes_of_evenly_spaced_rows_are_one() {
@@ -282,6 +315,20 @@ mod tests {
     }
 
     #[test]
+    fn of_several_files_the_first_has_the_note() {
+        let note = |file: &str| format!("{file} has 3 axes (9 x 4 x 12): a row is 4 x 12 numbers; no more");
+        let other = || "b.npy: 1 of 9 rows have a missing cell".to_string();
+        assert_eq!(
+            notes_of_files(vec![note("a.npy"), other(), note("b.npy"), note("c.npy")]),
+            [note("a.npy") + ", and so for 2 more files", other()]
+        );
+        assert_eq!(notes_of_files(vec![other(), note("b.npy")]), [other(), note("b.npy")]);
+        assert_eq!(notes_of_files(vec![other(), other()]), [other(), other()]);
+        let own = flattened(&[100, 40, 128], &Options::default()).unwrap();
+        assert!(own.contains(A_ROW_IS));
+    }
+
+    #[test]
     fn rows_of_several_axes_are_noted_unless_they_may_be_pictures() {
         let options = Options::default();
         let note =
@@ -289,16 +336,21 @@ mod tests {
         assert_eq!(flattened(&[100, 40, 128], &options).as_deref(), Some(note));
         let python = Options { wording: Wording::PythonPath, ..Options::default() };
         let note = flattened(&[5, 2, 3, 128], &python).unwrap();
-        assert!(note.ends_with("numbers; reshape(-1, 128) of the array makes 30 rows of 128"), "{note}");
+        let end = "numbers; unmix.open(..., rows_axis=(0, 1, 2)) makes 30 rows of 128";
+        assert!(note.ends_with(end), "{note}");
+        let note = note_on_axes("X", &[5, 2, 3, 128]).unwrap();
+        assert!(note.starts_with("X has 4 axes (5 x 2 x 3 x 128): a row is 2 x 3 x 128 numbers; "), "{note}");
+        assert!(note.ends_with("; X.reshape(-1, 128) makes 30 rows of 128"), "{note}");
         for shape in [&[9, 28, 28][..], &[9, 112, 92, 3], &[9, 3, 32, 32], &[9, 1, 128], &[9, 5], &[9], &[]] {
             assert_eq!(flattened(shape, &options), None, "{shape:?}");
+            assert_eq!(note_on_axes("X", shape), None, "{shape:?}");
         }
-        for said in [
+        for explicit in [
             Options { rows_axis: vec![0], ..Options::default() },
             Options { transpose: true, ..Options::default() },
             Options { feature_shape: Some(vec![40, 128]), ..Options::default() },
         ] {
-            assert_eq!(flattened(&[100, 40, 128], &said), None);
+            assert_eq!(flattened(&[100, 40, 128], &explicit), None);
         }
     }
 }

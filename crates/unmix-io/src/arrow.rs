@@ -4,7 +4,7 @@ use crate::columns::{self, Batches, Columnar};
 use crate::format::{ARROW, begins_as_arrow};
 use crate::guard::guarded;
 use crate::stored::FromStart;
-use crate::{Input, Options, promises};
+use crate::{Input, Options, declared_lengths};
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
@@ -31,7 +31,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
         ));
     }
     let stream = !start.starts_with(ARROW);
-    guarded(&path, || promises::check(&bytes, stream))?;
+    guarded(&path, || declared_lengths::check(&bytes, stream))?;
     let bytes = Arc::new(bytes);
     let mut file = File { stream, bytes, schema: Arc::new(Schema::empty()), n_rows: 0 };
     file.schema = guarded(&path, || Ok(file.reader(None)?.1))?;

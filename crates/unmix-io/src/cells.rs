@@ -13,7 +13,7 @@ pub(crate) enum Numbers {
     Double,
 }
 
-/// What numbers a column of this type holds, when it holds any. A column without a type holds missing cells only.
+/// The number type of a column of this type, if it holds numbers. A column without a type holds missing cells only.
 pub(crate) fn number_kind(kind: &DataType) -> Option<Numbers> {
     use DataType::*;
     match kind {
@@ -121,8 +121,8 @@ pub(crate) fn as_text(cells: &ArrayRef) -> Option<Vec<String>> {
                 .collect()
         }};
     }
-    fn words<'a>(of: impl Iterator<Item = Option<&'a str>>) -> Vec<String> {
-        of.map(|x| x.unwrap_or_default().to_string()).collect()
+    fn words<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Vec<String> {
+        values.map(|x| x.unwrap_or_default().to_string()).collect()
     }
     shown!(Int8Type Int16Type Int32Type Int64Type UInt8Type UInt16Type UInt32Type UInt64Type Float16Type Float32Type Float64Type);
     Some(match cells.data_type() {

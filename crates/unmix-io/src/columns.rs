@@ -1,8 +1,8 @@
 //! Tables stored column by column, as rows: only the requested columns are read, in chunks of rows.
 
-use crate::across::{self, Across};
+use crate::transposed::{self, TransposedFeatures};
 use crate::cells::{Numbers, as_text, number_kind};
-use crate::pages::{Chunk, Spare};
+use crate::pages::{Chunk, BufferPool};
 use crate::selection::Selection;
 use crate::table::Table;
 use crate::{Input, Options, Wording, array, index, lists, progress};
@@ -37,8 +37,8 @@ pub(crate) trait Columnar: Send + Sync {
         self.batches(columns)
     }
     /// One column of one part, where its numbers are stored so that they can be decoded straight to where they belong.
-    fn chunk(&self, part: usize, column: usize, spare: &Spare) -> Option<Chunk> {
-        let _ = (part, column, spare);
+    fn chunk(&self, part: usize, column: usize, pool: &BufferPool) -> Option<Chunk> {
+        let _ = (part, column, pool);
         None
     }
 }
@@ -58,15 +58,15 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
     let is_text =
         |j: usize| number_kind(file.schema().field(j).data_type()).is_none() && list_of(j).is_none();
     let (naming, found) = match options.transpose {
-        true => across::naming(&mut selection, names.len(), is_text),
+        true => transposed::naming(&mut selection, names.len(), is_text),
         false => (vec![], false),
     };
     let origin = path.display().to_string();
     let mut notes =
         Vec::from_iter(index::note(&origin, &selection.index, &names, names.len(), options.wording));
     let written: Vec<String> = file.schema().fields().iter().map(|field| field.name().clone()).collect();
-    notes.extend(across::repeated(&origin, &written, &names));
-    notes.extend(naming.first().filter(|_| found).map(|&j| across::note(&origin, j, &names[j])));
+    notes.extend(transposed::repeated(&origin, &written, &names));
+    notes.extend(naming.first().filter(|_| found).map(|&j| transposed::note(&origin, j, &names[j])));
     let mut columns = selection.features.clone().unwrap_or_else(|| (0..names.len()).collect());
     if let Some(wanted) = options.wanted.as_ref().filter(|_| has_lists) {
         let is_wanted = |j: usize| {
@@ -114,8 +114,8 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
     let (kept, row_names, across) = match options.transpose {
         false => (kept(&*file, &selection.kept, &names, run)?, levels, None),
         true => {
-            let across = Across::new(levels, options)?;
-            let kept = across::kept(options, Some(&own));
+            let across = TransposedFeatures::new(levels, options)?;
+            let kept = transposed::kept(options, Some(&own));
             ignored.clone_from(&across.ignored);
             (kept, Some(own.clone()).filter(|_| options.row_names), Some(across))
         }
@@ -192,7 +192,7 @@ fn along<T: Real + Any>(
 fn transposed<T: Real + Any>(
     file: Arc<dyn Columnar>,
     columns: Vec<usize>,
-    across: Across,
+    across: TransposedFeatures,
     options: &Options,
     run: &Run<'_>,
 ) -> Result<AnyRows<'static>> {

@@ -265,8 +265,8 @@ impl Contents {
         self.gather_incomplete(block, |_| ());
     }
 
-    /// [`gather`](Self::gather), and hands the number in the block of each row that is not complete to `tell`.
-    fn gather_incomplete<T: Real>(&mut self, block: Block<'_, T>, mut tell: impl FnMut(usize)) {
+    /// [`gather`](Self::gather), and hands the number in the block of each row that is not complete to `on_incomplete`.
+    fn gather_incomplete<T: Real>(&mut self, block: Block<'_, T>, mut on_incomplete: impl FnMut(usize)) {
         let p = self.cells.len();
         let mut part = Self::empty(p);
         part.n_rows = block.n_rows() as u64;
@@ -287,7 +287,7 @@ impl Contents {
             }
             if !complete {
                 part.incomplete_rows += 1;
-                tell(i);
+                on_incomplete(i);
             }
         }
         part.cells.iter_mut().filter(|cells| cells.finite > 0.0).for_each(|cells| cells.mean /= cells.finite);

@@ -1,13 +1,16 @@
 //! A handle to files that can be read repeatedly: their paths, options, lengths and modification times.
 
 use crate::describe::{Description, describe};
-use crate::{Input, Options, open_many, paths};
+use crate::stored::{self, Once, Stored};
+use crate::{Input, Options, open_files, paths, triplets};
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use unmix::data::Rows;
 use unmix::{Dtype, Error, ErrorDetails, Matrix, Real, Result, Run};
 
-/// Files and how they are read, for callers that read their rows more than once. Nothing is kept in memory: [`open`](Self::open) reads the files again, and refuses those that have changed.
+/// Files and how they are read, for callers that read their rows more than once. [`open`](Self::open) reads the files again, and refuses
+/// those that have changed. Nothing is kept in memory, except a copy of what can be read only once: the standard input, or a pipe.
 ///
 /// ```
 /// let path = std::env::temp_dir().join("unmix-io-files.csv");
@@ -24,8 +27,28 @@ use unmix::{Dtype, Error, ErrorDetails, Matrix, Real, Result, Run};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Files {
-    files: Vec<(PathBuf, Stamp)>,
+    files: Vec<(PathBuf, Found)>,
     options: Options,
+}
+
+/// What is at the path of an input.
+#[derive(Clone, Debug)]
+enum Found {
+    File(Stamp),
+    Once(Once),
+}
+
+impl Found {
+    fn at(path: &Path) -> Result<Self> {
+        if path == Path::new("-") || !metadata(path)?.is_file() {
+            return Ok(Found::Once(Once::new(path)));
+        }
+        Ok(Found::File(Stamp::of(path)?))
+    }
+}
+
+fn metadata(path: &Path) -> Result<Metadata> {
+    path.metadata().map_err(|e| Error::io("cannot read", path, e))
 }
 
 /// Shape, names and type of the rows of [`Files`].
@@ -66,28 +89,20 @@ struct Stamp {
 
 impl Stamp {
     fn of(path: &Path) -> Result<Self> {
-        let found = path.metadata().map_err(|e| Error::io("cannot read", path.to_path_buf(), e))?;
-        if !found.is_file() {
-            let remedy = "save its content to a file, or read it into memory first";
-            return Err(Error::format(
-                path,
-                "it is not a regular file, so it cannot be read more than once",
-                remedy,
-            ));
-        }
+        let found = metadata(path)?;
         Ok(Self { len: found.len(), modified: found.modified().ok() })
     }
 }
 
 impl Files {
-    /// The files given by `paths`, as for [`open_many`]. Only their lengths and modification times are read.
+    /// The files given by `paths`, as for [`open_many`](crate::open_many). Only their lengths and modification times are read; the standard
+    /// input (`-`) and pipes are copied when they are first read, into memory or a temporary file.
     ///
     /// # Errors
     ///
-    /// A file that is missing or cannot be read again, such as a pipe; a pattern that matches no file; no
-    /// file at all.
+    /// A file that is missing; a pattern that matches no file; no file at all.
     pub fn new(paths: &[impl AsRef<Path>], options: Options) -> Result<Self> {
-        let named = |path: PathBuf| Stamp::of(&path).map(|stamp| (path, stamp));
+        let named = |path: PathBuf| Found::at(&path).map(|found| (path, found));
         let files: Vec<_> = paths::expand(paths)?.into_iter().map(named).collect::<Result<_>>()?;
         if files.is_empty() {
             return Err(Error::format("the input", "no file was given", "give at least one"));
@@ -100,11 +115,26 @@ impl Files {
         self.files.iter().map(|(path, _)| path.as_path())
     }
 
+    /// Whether each line is a cell of a matrix: [`Options::triplets`].
+    pub fn lists_cells(&self) -> bool {
+        self.options.triplets
+    }
+
+    /// Whether one of them can be read only once, so that no other process can read it: the standard input, or a pipe.
+    pub fn read_once(&self) -> bool {
+        self.files.iter().any(|(_, found)| matches!(found, Found::Once(_)))
+    }
+
+    /// What a row is, in words, if the files are pictures: [`Options::row_of_pictures`].
+    pub fn row_of_pictures(&self) -> Option<String> {
+        self.paths().next().filter(|path| paths::is_image(path)).map(|_| self.options.row_of_pictures())
+    }
+
     /// Opens the files.
     ///
     /// # Errors
     ///
-    /// Those of [`open_many`]; a file that has changed since [`new`](Self::new).
+    /// Those of [`open_many`](crate::open_many); a file that has changed since [`new`](Self::new).
     pub fn open(&self, run: &Run<'_>) -> Result<Input> {
         self.open_as(run, |_| {})
     }
@@ -115,7 +145,39 @@ impl Files {
     ///
     /// Those of [`open`](Self::open).
     pub fn open_as(&self, run: &Run<'_>, change: impl FnOnce(&mut Options)) -> Result<Input> {
+        self.check_unchanged()?;
+        let mut options = self.options.clone();
+        change(&mut options);
+        open_files(&self.owned_paths(), &|path, run| self.stored(path, run), &options, run)
+    }
+
+    /// Row and column of every cell, in the order of the lines; values, if the list has them, are not returned.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open); lines that are no list of cells.
+    pub fn cells(&self, run: &Run<'_>) -> Result<Vec<(u64, u64)>> {
+        self.check_unchanged()?;
+        let paths = self.owned_paths();
+        let lines = triplets::lines(&paths, &|path, run| self.stored(path, run), &self.options, run)?;
+        Ok(unmix::with_rows!(&lines.rows, rows => rows.triplets()?.cells))
+    }
+
+    fn owned_paths(&self) -> Vec<PathBuf> {
+        self.paths().map(Path::to_path_buf).collect()
+    }
+
+    /// The bytes at one of the paths.
+    fn stored(&self, path: &Path, run: &Run<'_>) -> Result<Stored> {
+        match self.files.iter().find(|(own, _)| own == path) {
+            Some((_, Found::Once(once))) => once.open(run),
+            _ => stored::open(path, run),
+        }
+    }
+
+    fn check_unchanged(&self) -> Result<()> {
         for (path, seen) in &self.files {
+            let Found::File(seen) = seen else { continue };
             let now = Stamp::of(path)?;
             if now != *seen {
                 let found = match now.len == seen.len {
@@ -128,10 +190,7 @@ impl Files {
                 return Err(Error::format(path, found, "open it again").with(sizes));
             }
         }
-        let mut options = self.options.clone();
-        change(&mut options);
-        let paths: Vec<&Path> = self.paths().collect();
-        open_many(&paths, &options, run)
+        Ok(())
     }
 
     /// Number of rows, names and types of the columns; reads as much as is needed for that.

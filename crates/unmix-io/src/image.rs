@@ -103,7 +103,7 @@ pub fn write_png(path: &Path, pixels: &[f64], shape: &[usize]) -> Result<()> {
     file.finish()
 }
 
-/// What messages call the rows: the file, or the first of several and their number, as for other files.
+/// The name of the rows in messages: the file, or the first of several and their number, as for other files.
 fn named(files: &[PathBuf]) -> PathBuf {
     match files {
         [first, others @ ..] if !others.is_empty() => {
@@ -202,7 +202,7 @@ fn decode(bytes: Bytes<'static>, path: &Path, run: &Run<'_>) -> Result<(DynamicI
             ));
         }
     }
-    upright(reader).map(|image| (image, format)).map_err(|e| match e {
+    oriented(reader).map(|image| (image, format)).map_err(|e| match e {
         ImageError::IoError(e) if e.get_ref().is_some_and(|e| e.is::<Error>()) => failed(e),
         ImageError::IoError(_) => {
             Error::format(path, "it ends within the image", "it is truncated; copy or write it again")
@@ -220,7 +220,7 @@ fn decode(bytes: Bytes<'static>, path: &Path, run: &Run<'_>) -> Result<(DynamicI
 }
 
 /// The image in the orientation in which it is viewed: cameras store the pixels as the sensor has them, and the orientation in the metadata.
-fn upright(reader: ImageReader<impl BufRead + Seek>) -> ImageResult<DynamicImage> {
+fn oriented(reader: ImageReader<impl BufRead + Seek>) -> ImageResult<DynamicImage> {
     let mut decoder = reader.into_decoder()?;
     Limits::default().reserve(decoder.total_bytes())?;
     // Corrupt metadata has no valid orientation.

@@ -22,7 +22,7 @@
 // Used only by readers that are not built in.
 #![cfg_attr(not(all(feature = "tables", feature = "images")), allow(dead_code))]
 
-mod across;
+mod transposed;
 mod array;
 #[cfg(feature = "tables")]
 mod arrow;
@@ -55,7 +55,7 @@ mod parquet;
 mod patches;
 mod paths;
 #[cfg(feature = "tables")]
-mod promises;
+mod declared_lengths;
 mod safetensors;
 mod selected;
 mod selection;
@@ -66,10 +66,12 @@ mod stored;
 #[cfg(feature = "tables")]
 mod table;
 mod text;
+mod triplets;
 mod wav;
-mod which;
+mod row_selection;
 mod wording;
 
+pub use array::note_on_axes;
 pub use describe::{Column, Description, describe};
 pub use files::{About, Files, first_rows};
 pub use format::ENDINGS;
@@ -81,12 +83,13 @@ pub use options::{Missing, Options, Patches, Pixels};
 pub use paths::expand;
 pub use paths::is_image;
 pub use sparse_writer::SparseWriter;
+pub use triplets::open_triplets;
 pub use wav::{sample_rate, write_wav};
 pub use wording::Wording;
 
 use format::{Kind, Recognised};
 use std::path::{Path, PathBuf};
-use stored::Stored;
+use stored::{Opener, Stored};
 use unmix::data::Bytes;
 use unmix::{AnyRows, Error, Result, Run};
 
@@ -143,16 +146,28 @@ pub fn open_with(path: &Path, options: &Options, run: &Run<'_>) -> Result<Input>
 /// Those of [`open_with`]; no file at all; files whose columns differ in number, name or shape; recordings that differ in rate
 /// or length; images that differ in size or colours.
 pub fn open_many(paths: &[impl AsRef<Path>], options: &Options, run: &Run<'_>) -> Result<Input> {
-    let files = paths::expand(paths)?;
-    which::choose(all_rows(&files, options, run)?, options, run)
+    open_files(&paths::expand(paths)?, &stored::open, options, run)
+}
+
+/// [`open_many`] of files that `open` opens.
+fn open_files(files: &[PathBuf], open: Opener<'_>, options: &Options, run: &Run<'_>) -> Result<Input> {
+    match options.triplets {
+        true => triplets::rows(triplets::lines(files, open, options, run)?, options.n_features),
+        false => chosen(files, open, options, run),
+    }
+}
+
+/// The rows of these files that `options` select.
+fn chosen(files: &[PathBuf], open: Opener<'_>, options: &Options, run: &Run<'_>) -> Result<Input> {
+    row_selection::choose(all_rows(files, open, options, run)?, options, run)
 }
 
 /// The rows of these files, all of them, in the type of the files.
-fn all_rows(files: &[PathBuf], options: &Options, run: &Run<'_>) -> Result<Input> {
+fn all_rows(files: &[PathBuf], open: Opener<'_>, options: &Options, run: &Run<'_>) -> Result<Input> {
     let Some(first) = files.first() else {
         return Err(Error::format("the input", "no file was given", "give at least one"));
     };
-    let stored = stored::open(first, run)?;
+    let stored = open(first, run)?;
     let found = format::recognise(&stored)?;
     if found.kind == Kind::Image {
         options.check_kind(Kind::Image)?;
@@ -166,7 +181,7 @@ fn all_rows(files: &[PathBuf], options: &Options, run: &Run<'_>) -> Result<Input
     }
     let mut opened = vec![(stored, found)];
     for file in &files[1..] {
-        let stored = stored::open(file, run)?;
+        let stored = open(file, run)?;
         let found = format::recognise(&stored)?;
         opened.push((stored, found));
     }

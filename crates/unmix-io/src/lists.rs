@@ -1,6 +1,6 @@
 //! Columns whose cells are lists of numbers of one length, such as embeddings: each becomes as many columns. The rows are decoded once.
 
-use crate::across::Across;
+use crate::transposed::TransposedFeatures;
 use crate::cells::{self, Numbers, number_kind};
 use crate::columns::{Columnar, ascending};
 use crate::{Options, array, progress};
@@ -10,7 +10,7 @@ use arrow_schema::DataType;
 use unmix::data::Spool;
 use unmix::{AnyRows, Error, Features, Real, Result, Run};
 
-/// What numbers the lists in a column of this type hold; `None` for other types.
+/// The number type of the lists in a column of this type; `None` for other types.
 pub(crate) fn elements(kind: &DataType) -> Option<Numbers> {
     match kind {
         DataType::List(of) | DataType::LargeList(of) | DataType::FixedSizeList(of, _) => {
@@ -96,7 +96,7 @@ pub(crate) fn expanded<T: Real>(
         let is_list = elements(file.schema().field(j).data_type()).is_some();
         (0..width).map(move |i| if is_list { format!("{}[{i}]", names[j]) } else { names[j].clone() })
     });
-    let across = Across::new(Some(named.collect()), &Options { unnamed: false, ..options.clone() })?;
+    let across = TransposedFeatures::new(Some(named.collect()), &Options { unnamed: false, ..options.clone() })?;
     let array = spool.into_rows::<T>(p)?;
     let shape = array::feature_shape(options, None, across.columns.as_ref().map_or(p, Vec::len))?;
     let rows = array::rows(array, across.columns, Features { names: across.names, shape }, path);

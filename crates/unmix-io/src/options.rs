@@ -49,6 +49,11 @@ pub struct Options {
     pub names: Option<Vec<String>>,
     /// Channels of sound files, and features of transposed tables, get no names from their files: the caller has other names for them.
     pub unnamed: bool,
+    /// Each line of the input is a cell of a matrix: row, column, value, rows and columns numbered from 0. Its rows become sparse rows of that
+    /// matrix. The other options choose columns and lines of the list; `wanted` and `row_names` have no effect.
+    pub triplets: bool,
+    /// With `triplets`, the number of columns of the matrix: by default up to the last one that has a cell.
+    pub n_features: Option<usize>,
     /// Text in a feature is counted and read as NaN instead of being an error: for looking at a file, not for fitting.
     pub count_text: bool,
     /// Whether names of rows are read as well, from the index of a table: for figures in which the user looks for a row.
@@ -70,7 +75,7 @@ pub enum Missing {
     /// They are read, with NaN for missing cells, which most methods refuse.
     #[default]
     Keep,
-    /// They are left out, and a note says how many.
+    /// They are left out, and a note gives their number.
     Drop,
 }
 
@@ -205,6 +210,18 @@ impl Options {
             let why = "must be a range of row numbers from 0, the end excluded";
             Error::setting("rows", text, why, "give them as in 100:200, :50 or 100:")
         })
+    }
+
+    /// What a row of pictures is, in words: where they differ, so does the meaning of the numbers. Not which patches are read, and no
+    /// colours: the shape of a row has these.
+    pub fn row_of_pictures(&self) -> String {
+        match &self.patches {
+            None => "whole pictures".into(),
+            Some(cut) => {
+                let how = if cut.normalise { ", each standardised" } else { "" };
+                format!("patches of {}x{} pixels{how}", cut.height, cut.width)
+            }
+        }
     }
 
     /// The axes of the samples as a user writes them, unless it is the first axis.

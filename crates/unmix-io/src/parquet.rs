@@ -3,7 +3,7 @@
 
 use crate::columns::{self, Batches, Columnar};
 use crate::guard::guarded;
-use crate::pages::{Chunk, Spare, Stored};
+use crate::pages::{Chunk, BufferPool, Stored};
 use crate::stored::FromStart;
 use crate::{Input, Options};
 use arrow_schema::{DataType, Schema};
@@ -78,7 +78,7 @@ impl Columnar for File {
         self.read(columns, Some(part))
     }
 
-    fn chunk(&self, part: usize, column: usize, spare: &Spare) -> Option<Chunk> {
+    fn chunk(&self, part: usize, column: usize, pool: &BufferPool) -> Option<Chunk> {
         let stored = match self.schema().field(column).data_type() {
             DataType::Float64 => Stored::Double,
             DataType::Float32 => Stored::Single,
@@ -88,7 +88,7 @@ impl Columnar for File {
         };
         let leaf = self.leaves.get(column).copied().flatten()?;
         let meta = self.metadata.metadata().row_groups().get(part)?.columns().get(leaf)?;
-        Chunk::new(&self.shared.0, meta, stored, spare)
+        Chunk::new(&self.shared.0, meta, stored, pool)
     }
 }
 

@@ -173,7 +173,7 @@ impl Source<f64> for Patches {
     }
 
     fn stream(&self) -> Result<Box<dyn Stream<f64> + '_>> {
-        Ok(Box::new(ForwardReader { of: self, next: 0 }))
+        Ok(Box::new(ForwardReader { patches: self, next: 0 }))
     }
 
     fn random(&self) -> Option<&dyn RandomAccess<f64>> {
@@ -198,16 +198,16 @@ impl RandomAccess<f64> for Patches {
 
 /// Reads forward.
 struct ForwardReader<'a> {
-    of: &'a Patches,
+    patches: &'a Patches,
     next: u64,
 }
 
 impl Stream<f64> for ForwardReader<'_> {
     fn read(&mut self, max_rows: usize, out: &mut Vec<f64>) -> Result<usize> {
-        let (p, end) = (self.of.n_features(), self.of.len().min(self.next.saturating_add(max_rows as u64)));
+        let (p, end) = (self.patches.n_features(), self.patches.len().min(self.next.saturating_add(max_rows as u64)));
         let (n, start) = ((end - self.next) as usize, out.len());
         out.resize(start + n * p, 0.0);
-        self.of.read(self.next..end, 0..p, &mut out[start..], &mut Vec::new())?;
+        self.patches.read(self.next..end, 0..p, &mut out[start..], &mut Vec::new())?;
         self.next = end;
         Ok(n)
     }

@@ -108,7 +108,7 @@ fn options(bytes: u64) -> SimpleFileOptions {
         .large_file(bytes >= u64::from(u32::MAX) / 2)
 }
 
-/// What goes before the numbers of an array in numpy's format, version 1.0.
+/// The header of an array in numpy's format, version 1.0.
 fn header(kind: &str, shape: &str) -> Vec<u8> {
     let mut text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
     // The numbers begin at a multiple of 64 bytes.

@@ -1,6 +1,6 @@
 //! Rows of several files, one file after the other.
 
-use crate::{Input, which};
+use crate::{Input, array, row_selection};
 use std::ops::Range;
 use unmix::data::{RandomAccess, Source, Stream};
 use unmix::{AnyRows, Dtype, Error, Features, Real, Result, Rows};
@@ -34,7 +34,7 @@ pub(crate) fn stack(mut inputs: Vec<Input>) -> Result<Input> {
     }
     let row_names: Option<Vec<Vec<String>>> = inputs.iter_mut().map(|input| input.row_names.take()).collect();
     all.row_names = row_names.map(|names| names.concat());
-    let notes: Vec<String> = inputs.iter().flat_map(|input| input.rows.notes()).cloned().collect();
+    let notes = array::notes_of_files(inputs.iter().flat_map(|input| input.rows.notes()).cloned().collect());
     let single = inputs.iter().all(|i| i.rows.dtype() == Dtype::F32);
     let rows = inputs.into_iter().map(|i| i.rows);
     all.rows = match single {
@@ -87,9 +87,9 @@ fn agree(inputs: &[Input]) -> Result<Features> {
     Ok(features)
 }
 
-fn distinct<'a>(of: impl Iterator<Item = &'a String>) -> String {
+fn distinct<'a>(values: impl Iterator<Item = &'a String>) -> String {
     let mut seen: Vec<&str> = Vec::new();
-    of.for_each(|one| {
+    values.for_each(|one| {
         if !seen.contains(&one.as_str()) {
             seen.push(one);
         }
@@ -108,7 +108,7 @@ fn singles(rows: AnyRows<'static>) -> Option<Rows<'static, f32>> {
 fn doubles(rows: AnyRows<'static>) -> Rows<'static, f64> {
     match rows {
         AnyRows::F64(rows) => rows,
-        AnyRows::F32(rows) => which::converted(rows),
+        AnyRows::F32(rows) => row_selection::converted(rows),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::io::{Read, Result as IoResult, Seek, SeekFrom};
 use std::ops::Deref;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use unmix::data::{Bytes, Spool};
 use unmix::{Error, Result, Run};
 
@@ -16,7 +17,7 @@ pub(crate) struct Stored {
 /// Opens a file; what can only be read once (the standard input, a pipe) is copied first.
 pub(crate) fn open(path: &Path, run: &Run<'_>) -> Result<Stored> {
     if path == Path::new("-") {
-        let copy = copy(std::io::stdin().lock(), Path::new("the standard input"), run)?;
+        let copy = copy(std::io::stdin().lock(), shown(path), run)?;
         return Ok(Stored { bytes: not_empty(copy)?, nameless: true });
     }
     let bytes = Bytes::open(path)?;
@@ -26,6 +27,61 @@ pub(crate) fn open(path: &Path, run: &Run<'_>) -> Result<Stored> {
         }
         bytes => Ok(Stored { bytes: not_empty(bytes)?, nameless: false }),
     }
+}
+
+/// Opens the file at a path.
+pub(crate) type Opener<'a> = &'a dyn Fn(&Path, &Run<'_>) -> Result<Stored>;
+
+/// An input that can be read only once (the standard input, a pipe). It is copied when it is first read, and read again from the copy, which
+/// clones share.
+#[derive(Clone)]
+pub(crate) struct Once {
+    path: PathBuf,
+    copied: Arc<Mutex<Copied>>,
+}
+
+enum Copied {
+    Nothing,
+    /// Some bytes have been read, and are gone.
+    Part,
+    All(Bytes<'static>),
+}
+
+impl Once {
+    pub(crate) fn new(path: &Path) -> Self {
+        Self { path: path.to_path_buf(), copied: Arc::new(Mutex::new(Copied::Nothing)) }
+    }
+
+    /// The copy, which is made now if there is none.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`]; an earlier copy that failed or was interrupted.
+    pub(crate) fn open(&self, run: &Run<'_>) -> Result<Stored> {
+        let mut copied = self.copied.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*copied, Copied::Nothing) {
+            *copied = Copied::Part;
+            *copied = Copied::All(open(&self.path, run)?.bytes);
+        }
+        match &*copied {
+            Copied::All(bytes) => Ok(Stored { bytes: bytes.try_clone()?, nameless: true }),
+            _ => {
+                let found = "an earlier read of it failed or was interrupted, and it can be read only once";
+                Err(Error::format(shown(&self.path), found, "start the program again"))
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Once {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Once").field(&self.path).finish()
+    }
+}
+
+/// The path in messages.
+fn shown(path: &Path) -> &Path {
+    if path == Path::new("-") { Path::new("the standard input") } else { path }
 }
 
 fn not_empty(bytes: Bytes<'static>) -> Result<Bytes<'static>> {
@@ -100,7 +156,7 @@ pub(crate) fn read_failed(e: std::io::Error, path: &Path) -> Error {
     let kind = e.kind();
     match e.downcast::<Error>() {
         Ok(ours) => ours,
-        // Only the decompressor complains about content.
+        // Errors of content are those of the decompressor.
         Err(_) if kind == UnexpectedEof => {
             Error::format(path, "its compressed data end early", "it is truncated; copy or write it again")
         }

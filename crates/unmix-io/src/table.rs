@@ -27,7 +27,7 @@ impl<T: Real> Source<T> for Table {
 
     fn stream(&self) -> Result<Box<dyn Stream<T> + '_>> {
         let parts = self.parts();
-        Ok(Box::new(TableStream { of: self, parts, next: 0, now: None, tools: Tools::default(), done: 0 }))
+        Ok(Box::new(TableStream { table: self, parts, next: 0, now: None, tools: Tools::default(), done: 0 }))
     }
 
     fn fill(&self, out: &mut [T], threads: usize) -> Option<Result<()>> {
@@ -144,7 +144,7 @@ impl Table {
 
 /// Reads forward.
 struct TableStream<'a, T> {
-    of: &'a Table,
+    table: &'a Table,
     parts: Vec<u64>,
     /// The number of the next part.
     next: usize,
@@ -159,14 +159,14 @@ impl<'a, T: Real> TableStream<'a, T> {
     fn part(&mut self) -> Result<Option<&mut Part<'a>>> {
         while self.now.as_ref().is_none_or(|part| part.done == part.n_rows) {
             self.end()?;
-            let left = self.of.file.n_rows() - self.done;
+            let left = self.table.file.n_rows() - self.done;
             match self.parts.get(self.next) {
                 Some(&n) if n <= left => {
-                    self.now = Some(Part::new(self.of, self.next, n, &self.tools));
+                    self.now = Some(Part::new(self.table, self.next, n, &self.tools));
                     self.next += 1;
                 }
                 None if left == 0 => return Ok(None),
-                _ => return Err(self.of.other_parts(&self.parts)),
+                _ => return Err(self.table.other_parts(&self.parts)),
             }
         }
         Ok(self.now.as_mut())
@@ -184,7 +184,7 @@ impl<'a, T: Real> TableStream<'a, T> {
 
 impl<T: Real> Stream<T> for TableStream<'_, T> {
     fn read(&mut self, max_rows: usize, out: &mut Vec<T>) -> Result<usize> {
-        let (p, start) = (self.of.columns.len(), out.len());
+        let (p, start) = (self.table.columns.len(), out.len());
         let Some(part) = self.part()? else { return Ok(0) };
         let n = (part.n_rows - part.done).min(max_rows as u64) as usize;
         out.resize(start + n * p, T::default());

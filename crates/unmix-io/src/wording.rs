@@ -51,6 +51,12 @@ impl Wording {
         }
     }
 
+    /// A setting that lists these columns.
+    pub(crate) fn columns(self, setting: &str, columns: &[String]) -> String {
+        let entries: Vec<String> = columns.iter().map(|name| entry(name)).collect();
+        self.plain(setting, entries.join(","), true)
+    }
+
     /// The setting that reads only the first rows.
     pub(crate) fn first_rows(self, n: u64) -> String {
         match self {
@@ -64,6 +70,15 @@ impl Wording {
         match self {
             Self::Shell => format!("{} {height}x{width}", flag(name)),
             _ => self.python(name, &format!("({height}, {width})")),
+        }
+    }
+
+    /// A setting that lists axes, of which there are two or more.
+    pub(crate) fn axes(self, name: &str, axes: impl Iterator<Item = usize>) -> String {
+        let axes: Vec<String> = axes.map(|axis| axis.to_string()).collect();
+        match self {
+            Self::Shell => format!("{} {}", flag(name), axes.join(",")),
+            _ => self.python(name, &format!("({})", axes.join(", "))),
         }
     }
 
@@ -92,8 +107,13 @@ fn flag(name: &str) -> String {
 
 /// A name as an entry of a list of columns, quoted for the list where needed and then for a shell.
 fn word(name: &str) -> String {
+    typed(&entry(name))
+}
+
+/// A name as an entry of a list of columns, quoted where needed.
+fn entry(name: &str) -> String {
     let plain = !name.is_empty() && name.trim() == name && !name.contains([',', '"']);
-    if plain { typed(name) } else { typed(&format!("\"{}\"", name.replace('"', "\"\""))) }
+    if plain { name.into() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
 /// A value as one word of a POSIX shell.
@@ -134,7 +154,16 @@ mod tests {
         assert_eq!(all.map(|w| w.plain("skip_rows", 2, false))[..2], ["--skip-rows 2", "skip_rows=2"]);
         assert_eq!(all.map(|w| w.plain("columns", "0-2", true))[..2], ["--columns 0-2", "columns='0-2'"]);
         assert_eq!(all.map(|w| w.size("patches", 11, 7))[..2], ["--patches 11x7", "patches=(11, 7)"]);
+        assert_eq!(
+            all.map(|w| w.axes("rows_axis", 0..2)),
+            ["--rows-axis 0,1", "rows_axis=(0, 1)", "unmix.open(..., rows_axis=(0, 1))"]
+        );
         assert_eq!(all.map(|w| w.first_rows(7))[..2], ["--rows :7", "rows=(0, 7)"]);
+        let names = ["a".to_string(), "b,c".into()];
+        assert_eq!(
+            all.map(|w| w.columns("columns", &names))[..2],
+            ["--columns 'a,\"b,c\"'", "columns='a,\"b,c\"'"]
+        );
         assert!(Shell.without_column(None, 1).contains("--keep 1"));
         assert_eq!(PythonRead.without_column(None, 1), "leave the column out with drop=[1]");
     }

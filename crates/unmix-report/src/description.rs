@@ -176,7 +176,7 @@ pub(crate) fn n_rows(model: &Model) -> String {
     }
 }
 
-/// What the sample weights sum to, where there were any.
+/// The sum of the sample weights, if there were any.
 pub(crate) fn weights(model: &Model) -> Option<String> {
     let report = model.report();
     (report.n_rows.is_some() || report.n_samples.fract() != 0.0).then(|| amount(report.n_samples))

@@ -19,7 +19,7 @@
 //! # Ok::<(), unmix::Error>(())
 //! ```
 
-mod along;
+mod alpha_path;
 mod colour;
 mod description;
 mod factors;

@@ -19,7 +19,7 @@ const HEAT: (usize, usize) = (300, 400);
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Modules, and standardised cells of the rows that are drawn.
-pub(crate) struct Shown {
+pub(crate) struct ShownModules {
     pub(crate) found: Biclusters,
     /// Rows and columns of the first modules, those of each after those of the modules before it.
     pub(crate) heat: (Vec<u32>, Vec<u32>),
@@ -32,7 +32,7 @@ pub(crate) struct Shown {
     kept: Vec<u32>,
 }
 
-impl Shown {
+impl ShownModules {
     /// The cell of a row and a column that are drawn, in standard deviations of the column from its mean.
     pub(crate) fn cell(&self, row: u32, column: u32) -> f64 {
         let at = self.kept.binary_search(&column);
@@ -48,7 +48,7 @@ pub(crate) fn shown(
     pooled: Option<&Biclusters>,
     spread: &[f64],
     run: &Run<'_>,
-) -> Result<Option<Shown>> {
+) -> Result<Option<ShownModules>> {
     let codes = model.code().codes();
     let units = codes.non_negative && model.code().decodes() && model.n_codes() > 0;
     if !units || model.features().shape.is_some() {
@@ -70,7 +70,7 @@ fn affordable<T: Real>(model: &Model, rows: &Rows<'_, T>) -> bool {
 }
 
 /// Reads the rows that are drawn, by their numbers: a sample at a fixed stride would miss the members of a rare module.
-fn read<T: Real>(model: &Model, rows: &Rows<'_, T>, found: Biclusters, spread: &[f64]) -> Result<Shown> {
+fn read<T: Real>(model: &Model, rows: &Rows<'_, T>, found: Biclusters, spread: &[f64]) -> Result<ShownModules> {
     let n = found.n_rows;
     let panels = || found.modules.iter().take(PANELS);
     let heat = (
@@ -93,7 +93,7 @@ fn read<T: Real>(model: &Model, rows: &Rows<'_, T>, found: Biclusters, spread: &
             cells.insert(row, standardised(source, row, &kept, &mean, spread)?);
         }
     }
-    Ok(Shown { found, heat, rows: drawn, columns, cells, kept })
+    Ok(ShownModules { found, heat, rows: drawn, columns, cells, kept })
 }
 
 fn standardised<T: Real>(

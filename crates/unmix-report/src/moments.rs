@@ -11,7 +11,7 @@ pub(crate) struct Moments {
     second: f64,
     third: f64,
     fourth: f64,
-    /// What the values were multiplied by, a power of 2, so that fourth powers stay in range whatever their unit; 0 while all were 0.
+    /// The factor of the values, a power of 2, so that fourth powers stay in range whatever their unit; 0 while all were 0.
     unit: f64,
 }
 

@@ -14,12 +14,12 @@ const BYTES: f64 = 4e6;
 /// The largest amplitude, below full scale so that players do not clip.
 const PEAK: f64 = 0.9;
 
-/// One of `count` sounds of the page, if rows come at an audible rate; `said` is its name for screen readers.
+/// One of `count` sounds of the page, if rows come at an audible rate; `accessible_name` is its name for screen readers.
 ///
 /// # Errors
 ///
 /// A sound that cannot be written.
-pub(crate) fn player(values: &[f64], rate: Option<f64>, count: usize, said: &str) -> Result<Markup> {
+pub(crate) fn player(values: &[f64], rate: Option<f64>, count: usize, accessible_name: &str) -> Result<Markup> {
     let Some(rate) = rate.filter(|rate| *rate >= AUDIBLE && !values.is_empty()) else {
         return Ok(html! {});
     };
@@ -29,7 +29,7 @@ pub(crate) fn player(values: &[f64], rate: Option<f64>, count: usize, said: &str
     let bytes = wav(&averaged(values, every), (rate / every as f64).round() as u32)?;
     let address =
         format!("data:audio/wav;base64,{}", base64::engine::general_purpose::STANDARD.encode(bytes));
-    Ok(html! { audio controls preload="none" aria-label=(said) src=(address) {} })
+    Ok(html! { audio controls preload="none" aria-label=(accessible_name) src=(address) {} })
 }
 
 /// Means of `every` successive values.

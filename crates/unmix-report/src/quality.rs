@@ -1,6 +1,6 @@
 //! Quality of a fit in one line, from the numbers in its report and parameters.
 
-use crate::number::number;
+use crate::number::{number, percent};
 use serde_json::Value;
 use unmix::Model;
 
@@ -17,9 +17,8 @@ pub(crate) fn line(model: &Model) -> Option<String> {
         diagnostic("mean_nonzero").map(|mean| format!("nonzero codes per row {mean:.1}")),
         objective(model),
         diagnostic("coherence").map(|cosine| format!("largest cosine of two atoms {cosine:.3}")),
-        model
-            .tensor("noise_std")
-            .map(|std| format!("standard deviation of the noise {}", number(std.f64s()[0]))),
+        noise(model),
+        diagnostic("sparse_share").map(|share| format!("sparse part in {} of the cells", percent(share))),
         blocks(model),
         diagnostic("dead_units").map(|dead| format!("{dead} dead units of {m}")),
     ];
@@ -47,6 +46,15 @@ fn objective(model: &Model) -> Option<String> {
     let coded = diagnostics.contains_key("mean_nonzero") || diagnostics.contains_key("replaced");
     let value = report.objective.last().filter(|_| coded)?;
     Some(format!("objective {}", number(*value)))
+}
+
+/// The standard deviation of the noise, or its range over columns.
+fn noise(model: &Model) -> Option<String> {
+    let all = model.tensor("noise_std")?.f64s();
+    let least = all.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = all.iter().copied().fold(0.0, f64::max);
+    let range = if least < most { format!("{} to {} by column", number(least), number(most)) } else { number(most) };
+    Some(format!("standard deviation of the noise {range}"))
 }
 
 /// Sizes of the blocks of components with equal scale, where some block has several.
@@ -91,7 +99,8 @@ mod tests {
             ("dictionary", json!({"n_components": 4}), ["objective ", "cosine of two atoms "]),
             ("rbm", json!({"n_components": 4}), ["FVU (", " unexplained) "]),
             ("sae", json!({"n_components": 8, "l0": 2, "max_epochs": 2}), ["FVU (", "; L0 (active units"]),
-            ("robust-pca", json!({}), ["standard deviation of the noise ", " "]),
+            ("robust-pca", json!({}), ["standard deviation of the noise ", "; sparse part in "]),
+            ("robust-pca", json!({"standardize": true, "noise": 0.1}), [" by column; sparse part in ", " of the cells"]),
             (
                 "linear-eigengan",
                 json!({"n_components": 3, "groups": [2, 1]}),

@@ -1,6 +1,6 @@
 //! A sample of the rows with codes and reconstructions.
 
-use crate::along::{self, Along};
+use crate::alpha_path::{self, AlphaPath};
 use crate::description;
 use crate::missing::Gaps;
 use crate::number::count;
@@ -19,7 +19,7 @@ const EXAMPLES: usize = 8;
 
 /// Rows whose affinities are drawn.
 const CLUSTERED: usize = 240;
-/// Scores that are drawn unless others are asked for.
+/// Scores that are drawn unless others are requested.
 const SCORES: usize = 3;
 
 /// Rows at a fixed stride: some of their scores, and their reconstructions.
@@ -52,7 +52,7 @@ pub(crate) struct Sample {
     /// The sampled rows for which an iterative encoder did not converge.
     pub(crate) unsolved: Option<Unsolved>,
     /// Codes of some of the rows along alpha, of models whose codes have a penalty.
-    pub(crate) along: Option<Along>,
+    pub(crate) along: Option<AlphaPath>,
 }
 
 /// A row and its reconstruction.
@@ -118,7 +118,7 @@ impl Sample {
         let mut read = Read::new(model, pairs, total);
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         let mut unsolved: Option<Unsolved> = None;
-        let (mut coded, every) = (Vec::new(), total.div_ceil(along::ROWS).max(1));
+        let (mut coded, every) = (Vec::new(), total.div_ceil(alpha_path::ROWS).max(1));
         let penalised = model.code().encoder().along_alpha().is_some();
         let quiet = Run { threads: run.threads, observer: &Quiet(run.observer), ..Run::default() };
         visit(rows, n_rows, stride, |numbers, block| {
@@ -150,15 +150,15 @@ impl Sample {
             Some(_) if n > 1 => Some(crate::window::correlations(&ours, &theirs, n)?),
             _ => None,
         };
-        let along = if coded.is_empty() { None } else { Along::of(model, &coded, run)? };
+        let along = if coded.is_empty() { None } else { AlphaPath::of(model, &coded, run)? };
         Ok(Self { n_rows, beside, unsolved, along, ..read.sample() })
     }
 }
 
-/// What has been read of a sample so far.
+/// The part of a sample that has been read.
 struct Read {
     mean: Vec<f64>,
-    /// What differences in each column are multiplied by.
+    /// The factors of the differences in each column.
     own_unit: Vec<f64>,
     /// Codes of a row that are kept.
     drawn: Vec<usize>,
@@ -285,7 +285,7 @@ impl Read {
     }
 }
 
-/// What differences in each column are multiplied by before they are compared with those in others: a model of standardised columns
+/// The factors by which differences in each column are multiplied before they are compared with those in others: a model of standardised columns
 /// examined them in their standard deviations.
 fn comparison_scales(model: &Model) -> Vec<f64> {
     let scale = description::column_scales(model);
@@ -395,82 +395,4 @@ fn count_rows<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<u64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use unmix::data::{Features, Source, Stream};
-    use unmix::{Pca, datasets};
-
-    /// Rows that can be read only once, forward, and whose number is unknown.
-    struct OneWayRows<'a>(&'a [f64], usize);
-    struct OneWayStream<'a>(&'a [f64], usize);
-
-    impl Source<f64> for OneWayRows<'_> {
-        fn n_features(&self) -> usize {
-            self.1
-        }
-        fn n_rows(&self) -> Option<u64> {
-            None
-        }
-        fn stream(&self) -> Result<Box<dyn Stream<f64> + '_>> {
-            Ok(Box::new(OneWayStream(self.0, self.1)))
-        }
-    }
-
-    impl Stream<f64> for OneWayStream<'_> {
-        fn read(&mut self, max_rows: usize, out: &mut Vec<f64>) -> Result<usize> {
-            // Fewer than requested: a reader may return any number of rows.
-            let n = max_rows.min(77).min(self.0.len() / self.1);
-            let (now, later) = self.0.split_at(n * self.1);
-            out.extend_from_slice(now);
-            self.0 = later;
-            Ok(n)
-        }
-    }
-
-    #[test]
-    fn a_stream_and_an_array_give_the_same_sample_at_a_fixed_stride() {
-        let data = datasets::patterns(12_000, 4, 2, 0.1, 0);
-        let mut rows = Rows::from_slice(data.x.as_slice(), 16).unwrap();
-        let run = Run::default();
-        let model = Pca { n_components: 2.into(), ..Default::default() }.fit(&mut rows, &run).unwrap();
-        let a = Sample::of(&model, None, &[], &rows, &run).unwrap();
-        let tape = Rows::new(OneWayRows(data.x.as_slice(), 16), Features::default(), "a tape");
-        let b = Sample::of(&model, None, &[], &tape, &run).unwrap();
-        assert_eq!((a.n_rows, a.index.len(), a.index[1]), (12_000, 4000, 3));
-        assert_eq!((&a.index, &a.scores, a.kept, b.n_rows), (&b.index, &b.scores, b.kept, 12_000));
-        assert_eq!(
-            a.examples.iter().map(|e| e.index).collect::<Vec<_>>(),
-            (0..8).map(|i| i * 1500).collect::<Vec<_>>()
-        );
-        let codes = model.encode_to_vec(&rows, &run).unwrap();
-        assert_eq!(a.scores.row(1234), &codes[2 * 3 * 1234..2 * 3 * 1234 + 2]);
-        // Two strong patterns under little noise: nearly everything is kept, of each row and of all.
-        assert!(
-            a.kept.is_some_and(|kept| kept > 0.9 && kept < 1.0) && a.examples.iter().all(|e| e.error < 0.6)
-        );
-    }
-
-    #[test]
-    fn strides_share_no_factor_with_common_periods() {
-        let found: Vec<u64> = [0, 1, 2, 3, 4, 8, 12, 24, 1000].into_iter().map(stride).collect();
-        assert_eq!(found, [1, 1, 3, 3, 5, 11, 13, 29, 1009]);
-    }
-
-    #[test]
-    fn errors_name_the_row_of_the_input() {
-        let mut x = datasets::patterns(12_000, 4, 2, 0.1, 0).x;
-        let run = Run::default();
-        let model = Pca::default().fit(&mut Rows::from_slice(x.as_slice(), 16).unwrap(), &run).unwrap();
-        x.as_mut_slice()[6000 * 16 + 5] = f64::NAN;
-        let error = Sample::of(&model, None, &[], &Rows::from_slice(x.as_slice(), 16).unwrap(), &run)
-            .err()
-            .unwrap()
-            .to_string();
-        assert!(error.contains("row 6000, column 5 is NaN"), "{error}");
-        let narrow = Sample::of(&model, None, &[], &Rows::from_slice(&[1.0, 2.0], 2).unwrap(), &run)
-            .err()
-            .unwrap()
-            .to_string();
-        assert!(narrow.contains("16 columns are needed, but 2 were given"), "{narrow}");
-    }
-}
+mod tests;

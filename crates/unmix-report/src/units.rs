@@ -19,18 +19,18 @@ const PAIRS: usize = 6;
 
 /// Why a unit has a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum CardReason {
     MostUsed,
     Rarest,
     Strongest,
 }
 
-impl Kind {
+impl CardReason {
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Kind::MostUsed => "most used",
-            Kind::Rarest => "rarest",
-            Kind::Strongest => "strongest",
+            CardReason::MostUsed => "most used",
+            CardReason::Rarest => "rarest",
+            CardReason::Strongest => "strongest",
         }
     }
 }
@@ -63,23 +63,23 @@ impl Unit {
 }
 
 /// Pairs of similar atoms.
-pub(crate) struct Alike {
+pub(crate) struct SimilarAtoms {
     /// Some of them with their cosines, the most similar first.
     pub(crate) pairs: Vec<(usize, usize, f64)>,
     /// How many there are.
     pub(crate) n: usize,
 }
 
-/// What the page shows of the units.
+/// The units as the page shows them.
 pub(crate) struct Units {
     pub(crate) all: Vec<Unit>,
     /// Rows that were encoded, all of them or the first.
     pub(crate) n_rows: u64,
     pub(crate) all_rows: bool,
     /// Units with a card, in the order of the page.
-    pub(crate) cards: Vec<(Kind, usize)>,
+    pub(crate) cards: Vec<(CardReason, usize)>,
     /// Similar atoms; none for models with too many atoms to compare.
-    pub(crate) alike: Option<Alike>,
+    pub(crate) alike: Option<SimilarAtoms>,
 }
 
 /// The units of a model that states how often each is active; `None` for others, and for rows that cannot be read by number.
@@ -92,7 +92,7 @@ pub(crate) fn of(model: &Model, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Opt
         return Ok(None);
     };
     let cards = chosen(&all);
-    Ok(Some(Units { all, n_rows, all_rows, cards, alike: alike(&description::decoder(model)) }))
+    Ok(Some(Units { all, n_rows, all_rows, cards, alike: similar_atoms(&description::decoder(model)) }))
 }
 
 /// Encodes the rows, a block at a time.
@@ -125,14 +125,14 @@ fn read<T: Real>(model: &Model, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Opt
 }
 
 /// The most used units, the rarest, and those of the largest codes, each once.
-fn chosen(all: &[Unit]) -> Vec<(Kind, usize)> {
+fn chosen(all: &[Unit]) -> Vec<(CardReason, usize)> {
     let mut active: Vec<usize> = (0..all.len()).filter(|j| all[*j].uses > 0).collect();
-    let mut out: Vec<(Kind, usize)> = Vec::new();
-    for kind in [Kind::MostUsed, Kind::Rarest, Kind::Strongest] {
+    let mut out: Vec<(CardReason, usize)> = Vec::new();
+    for kind in [CardReason::MostUsed, CardReason::Rarest, CardReason::Strongest] {
         match kind {
-            Kind::MostUsed => active.sort_by(|a, b| all[*b].uses.cmp(&all[*a].uses).then(a.cmp(b))),
-            Kind::Rarest => active.sort_by(|a, b| all[*a].uses.cmp(&all[*b].uses).then(a.cmp(b))),
-            Kind::Strongest => {
+            CardReason::MostUsed => active.sort_by(|a, b| all[*b].uses.cmp(&all[*a].uses).then(a.cmp(b))),
+            CardReason::Rarest => active.sort_by(|a, b| all[*a].uses.cmp(&all[*b].uses).then(a.cmp(b))),
+            CardReason::Strongest => {
                 active.sort_by(|a, b| all[*b].largest().total_cmp(&all[*a].largest()).then(a.cmp(b)));
             }
         }
@@ -144,7 +144,7 @@ fn chosen(all: &[Unit]) -> Vec<(Kind, usize)> {
 }
 
 /// Pairs of rows with a cosine of at least [`ALIKE`].
-fn alike(atoms: &Matrix<f64>) -> Option<Alike> {
+fn similar_atoms(atoms: &Matrix<f64>) -> Option<SimilarAtoms> {
     let (k, p) = (atoms.rows(), atoms.cols());
     if (k as u64).saturating_mul(k as u64).saturating_mul(p as u64) > MOST_WORK / 20 {
         return None;
@@ -167,7 +167,7 @@ fn alike(atoms: &Matrix<f64>) -> Option<Alike> {
     pairs.sort_by(|a, b| b.2.total_cmp(&a.2).then((a.0, a.1).cmp(&(b.0, b.1))));
     let n = pairs.len();
     pairs.truncate(PAIRS);
-    Some(Alike { pairs, n })
+    Some(SimilarAtoms { pairs, n })
 }
 
 #[cfg(test)]
@@ -192,7 +192,7 @@ mod tests {
         all.push(Unit::default());
         let cards = chosen(&all);
         assert_eq!(cards.len(), 3 * CARDS);
-        assert_eq!((cards[0], cards[CARDS]), ((Kind::MostUsed, 299), (Kind::Rarest, 0)));
+        assert_eq!((cards[0], cards[CARDS]), ((CardReason::MostUsed, 299), (CardReason::Rarest, 0)));
         let mut units: Vec<usize> = cards.iter().map(|(_, j)| *j).collect();
         units.sort_unstable();
         units.dedup();
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn nearly_equal_atoms_are_reported_as_pairs() {
         let atoms = Matrix::from_vec(4, 2, vec![1.0, 0.0, 2.0, 0.1, 0.0, 1.0, -1.0, 0.0]);
-        let Alike { pairs, n } = alike(&atoms).unwrap();
+        let SimilarAtoms { pairs, n } = similar_atoms(&atoms).unwrap();
         assert_eq!((n, pairs[0].0, pairs[0].1), (1, 0, 1));
         assert!((pairs[0].2 - 2.0 / (4.01f64).sqrt()).abs() < 1e-12);
     }

@@ -188,13 +188,13 @@ impl<'a> Lab<'a> {
         w: &Matrix<f64>,
         set: &PatchSet,
         others: &ReferenceFilters,
-    ) -> Result<Measured> {
+    ) -> Result<FilterMeasures> {
         let unit = measure::unit_rows(w);
         let eighth = &set.x[..set.len().div_ceil(8) * set.n_features()];
         let moments = measure::moments(&measure::scores(eighth, &unit));
         let kurtosis = moments.iter().map(|m| m.1).sum::<f64>() / moments.len() as f64;
         let agreement = measure::matched(&unit, &others.filters);
-        let seen = Measured {
+        let measures = FilterMeasures {
             kurtosis,
             pixels: measure::effective_pixels(&unit, set.channels()),
             orthonormality: measure::orthonormality(w),
@@ -202,16 +202,16 @@ impl<'a> Lab<'a> {
             close: agreement.close,
         };
         let [kurtosis, pixels, orthonormality, agreement, _] = self.published(set, name);
-        self.beside(format!("{name}: mean excess kurtosis"), seen.kurtosis, kurtosis, OTHER_PATCHES)?;
-        self.beside(format!("{name}: effective pixels of a filter"), seen.pixels, pixels, OTHER_PATCHES)?;
-        self.beside(format!("{name}: orthonormality"), seen.orthonormality, orthonormality, OTHER_PATCHES)?;
+        self.beside(format!("{name}: mean excess kurtosis"), measures.kurtosis, kurtosis, OTHER_PATCHES)?;
+        self.beside(format!("{name}: effective pixels of a filter"), measures.pixels, pixels, OTHER_PATCHES)?;
+        self.beside(format!("{name}: orthonormality"), measures.orthonormality, orthonormality, OTHER_PATCHES)?;
         self.beside(
             format!("{name}: mean cosine with {}", others.name),
-            seen.agreement,
+            measures.agreement,
             agreement,
             OTHER_PATCHES,
         )?;
-        Ok(seen)
+        Ok(measures)
     }
 
     /// Published values for the panel `name` of this experiment.
@@ -270,7 +270,7 @@ pub(crate) struct ReferenceFilters {
 
 /// Results of [`Lab::measured`].
 #[derive(Clone, Debug)]
-pub(crate) struct Measured {
+pub(crate) struct FilterMeasures {
     pub(crate) kurtosis: f64,
     pub(crate) pixels: f64,
     pub(crate) orthonormality: f64,

@@ -15,17 +15,17 @@ pub(crate) fn correlations(scores: &Matrix<f64>, sources: &Matrix<f64>) -> Vec<f
 
 /// Cosines of the rows of `a` with their partners among the rows of `b`.
 #[derive(Clone, Debug)]
-pub(crate) struct Matched {
+pub(crate) struct MatchedCosines {
     pub(crate) mean: f64,
     pub(crate) least: f64,
     /// Number of pairs above 0.95.
     pub(crate) close: usize,
 }
 
-pub(crate) fn matched(a: &Matrix<f64>, b: &Matrix<f64>) -> Matched {
+pub(crate) fn matched(a: &Matrix<f64>, b: &Matrix<f64>) -> MatchedCosines {
     let cosine = match_rows(a, b).cosine;
     let k = cosine.len() as f64;
-    Matched {
+    MatchedCosines {
         mean: cosine.iter().sum::<f64>() / k,
         least: cosine.iter().copied().fold(1.0, f64::min),
         close: cosine.iter().filter(|c| **c > 0.95).count(),

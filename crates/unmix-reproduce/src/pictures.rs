@@ -1,12 +1,17 @@
 //! Patches of pictures, cut as in the published experiments: at every position, zero-padded, each feature standardised.
 
+mod grey;
+mod whole;
+
+pub(crate) use grey::{GreyPatches, grey_patches};
+pub(crate) use whole::{PictureRows, PictureSet, rows_of_pictures};
+
 use crate::Options;
 use std::io::Read;
 use std::path::Path;
-use unmix::data::OwnedRows;
 use unmix::datasets::{Pictures, leaves};
 use unmix::num::random::Stream;
-use unmix::{AnyRows, Error, Matrix, Real, Result, Rows, Run};
+use unmix::{AnyRows, Error, Real, Result, Run};
 
 /// Side of a patch.
 pub(crate) const SIDE: usize = 11;
@@ -209,206 +214,6 @@ pub(crate) fn numbers(mut rows: AnyRows<'_>, most: u64, run: &Run<'_>) -> Result
     rows.prepare(run)?;
     let n = rows.n_rows().unwrap_or(0).min(most);
     Ok(unmix::with_rows!(&rows, rows => rows.read_range(0..n)?.iter().map(|v| v.to_f64()).collect()))
-}
-
-/// Whole pictures as rows.
-pub(crate) struct PictureRows {
-    pub(crate) rows: AnyRows<'static>,
-    /// (height, width) or (height, width, 3).
-    pub(crate) shape: Vec<usize>,
-    /// Description of the origin.
-    pub(crate) origin: String,
-    pub(crate) whole: PictureSet,
-}
-
-/// Sets of whole pictures for which numbers are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PictureSet {
-    /// The 60,000 digits of MNIST's training part.
-    Mnist,
-    /// The 400 faces of the Olivetti set, 64 x 64 pixels each.
-    Olivetti,
-    /// The pictures of [`made`], whose spectrum is known exactly.
-    Made,
-    /// Any others.
-    Other,
-}
-
-impl PictureSet {
-    /// Recognised by the number of pictures, the number of their pixels, and the sum of the bytes of the first.
-    fn of(n: u64, first: &[f64]) -> Self {
-        match (n, first.len(), first.iter().sum::<f64>()) {
-            (60_000, 784, 27_525.0) => Self::Mnist,
-            (400, 4096, 631_263.0) => Self::Olivetti,
-            _ => Self::Other,
-        }
-    }
-}
-
-impl PictureRows {
-    /// 16 evenly spaced pictures.
-    pub(crate) fn some(&self) -> Result<Matrix<f64>> {
-        let n = self.rows.n_rows().unwrap_or(0);
-        let p = self.shape.iter().product();
-        let mut out = Vec::new();
-        for i in 0..n.min(16) {
-            out.extend(numbers_of(&self.rows, i * n / n.min(16))?);
-        }
-        Ok(Matrix::from_vec(out.len() / p, p, out))
-    }
-}
-
-/// One row as doubles.
-fn numbers_of(rows: &AnyRows<'_>, i: u64) -> Result<Vec<f64>> {
-    unmix::with_rows!(rows, rows => Ok(rows.read_range(i..i + 1)?.iter().map(|v| v.to_f64()).collect()))
-}
-
-/// The whole pictures that `options` select: a file whose rows are pictures, a folder of images of equal size, or synthetic ones.
-pub(crate) fn rows_of_pictures(options: &Options, run: &Run<'_>) -> Result<PictureRows> {
-    let Some(path) = &options.pictures else {
-        return Ok(made(if options.quick { 200 } else { 2000 }));
-    };
-    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    if name.contains(".bin") {
-        let Pictures { n, height, width, channels, values } =
-            cifar(path, if options.quick { 500 } else { 10_000 })?;
-        let shape = vec![height, width, channels];
-        let rows = held(values, shape.clone(), &name);
-        let origin = format!("{n} pictures of CIFAR-10");
-        return Ok(PictureRows { rows, shape, origin, whole: PictureSet::Other });
-    }
-    let mut rows = unmix_io::open_with(path, &unmix_io::Options::default(), run)?.rows;
-    rows.prepare(run)?;
-    let shape = match rows.features().shape.clone() {
-        Some(shape) if matches!(shape[..], [_, _] | [_, _, 3]) => shape,
-        other => return Err(no_pictures(path, other.as_deref())),
-    };
-    let n = rows.n_rows().unwrap_or(0);
-    let whole = if n > 0 { PictureSet::of(n, &numbers_of(&rows, 0)?) } else { PictureSet::Other };
-    let of = match whole {
-        PictureSet::Mnist => "MNIST".to_string(),
-        PictureSet::Olivetti => "the Olivetti faces".to_string(),
-        _ => name,
-    };
-    let origin = format!("{n} pictures of {of}, {} x {} pixels", shape[0], shape[1]);
-    Ok(PictureRows { rows, shape, origin, whole })
-}
-
-/// Numbers in memory as rows of pictures.
-fn held(values: Vec<f64>, shape: Vec<usize>, name: &str) -> AnyRows<'static> {
-    let p = shape.iter().product();
-    let features = unmix::data::Features { names: None, shape: Some(shape) };
-    AnyRows::F64(Rows::new(OwnedRows::new(values, p), features, name))
-}
-
-/// Patches of 8x8 pixels, not centred, from 0 to 1: a training set, and held-out ones.
-pub(crate) struct GreyPatches {
-    pub(crate) train: Matrix<f64>,
-    pub(crate) held: Matrix<f64>,
-    /// Description of the origin.
-    pub(crate) origin: String,
-    /// Whether they are from the digits of MNIST.
-    pub(crate) mnist: bool,
-}
-
-/// Minimum standard deviation of a patch that is kept.
-const LEAST_DEVIATION: f64 = 0.1;
-
-/// `n` training patches and `held` held-out ones, at random positions of random pictures of the file that `options` name; the held-out ones
-/// are from the file whose name has `t10k` instead of `train`, if it exists. Without a file, patches of synthetic pictures.
-pub(crate) fn grey_patches(options: &Options, n: usize, held: usize, run: &Run<'_>) -> Result<GreyPatches> {
-    let Some(path) = &options.pictures else {
-        let (train, test) = (leaves(60, 28, 0), leaves(30, 28, 1));
-        let origin = format!("{n} patches of 60 synthetic pictures, {held} of 30 others");
-        let (train, held) = (grey_of(&train, n, 0), grey_of(&test, held, 1));
-        return Ok(GreyPatches { train, held, origin, mnist: false });
-    };
-    let most = if options.quick { 5000 } else { 60_000 };
-    let mut all = opened(path, most, run)?;
-    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let other = path.with_file_name(name.replace("train", "t10k"));
-    let test = match name.contains("train") && other.exists() {
-        true => opened(&other, 10_000, run)?,
-        false => split(&mut all),
-    };
-    let one = all.height * all.width * all.channels;
-    let sum: f64 = all.values.iter().take(one).map(|v| v * 255.0).sum();
-    let mnist = one == 784 && sum.round() as u64 == 27_525;
-    let origin = format!("{n} patches of {} pictures of {name}, {held} of {} others", all.n, test.n);
-    let (train, held) = (grey_of(&all, n, 0), grey_of(&test, held, 1));
-    Ok(GreyPatches { train, held, origin, mnist })
-}
-
-/// Removes and returns the last sixth.
-fn split(all: &mut Pictures) -> Pictures {
-    let one = all.height * all.width * all.channels;
-    let n = all.n / 6;
-    let values = all.values.split_off((all.n - n) * one);
-    all.n -= n;
-    Pictures { n, height: all.height, width: all.width, channels: all.channels, values }
-}
-
-/// `n` patches of 8x8 pixels, channels averaged, without nearly constant ones; each position is drawn from a separate stream.
-fn grey_of(pictures: &Pictures, n: usize, seed: u64) -> Matrix<f64> {
-    const SIDE: usize = 8;
-    let (h, w, c) = (pictures.height, pictures.width, pictures.channels);
-    let draws = Stream::new(seed, 72);
-    let mut out = Vec::with_capacity(n * SIDE * SIDE);
-    // Bounded, because all pictures may be constant.
-    for i in 0..1000 * n as u64 {
-        if out.len() == n * SIDE * SIDE || h < SIDE || w < SIDE {
-            break;
-        }
-        let draw = |k: u64, from: usize| ((draws.uniform(3 * i + k) * from as f64) as usize).min(from - 1);
-        let (picture, y, x) = (draw(0, pictures.n.max(1)), draw(1, h - SIDE + 1), draw(2, w - SIDE + 1));
-        let pixel = |j: usize| {
-            let at = ((picture * h + y + j / SIDE) * w + x + j % SIDE) * c;
-            pictures.values[at..at + c].iter().sum::<f64>() / c as f64
-        };
-        let patch: Vec<f64> = (0..SIDE * SIDE).map(pixel).collect();
-        let mean = patch.iter().sum::<f64>() / patch.len() as f64;
-        let variance = patch.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / patch.len() as f64;
-        if variance.sqrt() >= LEAST_DEVIATION {
-            out.extend(patch);
-        }
-    }
-    Matrix::from_vec(out.len() / (SIDE * SIDE), SIDE * SIDE, out)
-}
-
-/// Side of a synthetic picture, and the numbers of waves, down and across, of its patterns; the first is that of the mean.
-const MADE: usize = 16;
-const WAVES: [(usize, usize); 13] =
-    [(0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (2, 0), (1, 2), (2, 1), (2, 2), (0, 3), (3, 0), (1, 3), (3, 1)];
-
-/// `n` pictures whose spectrum is known exactly: a mean (grey, plus a wave that no pattern contains) and twelve orthonormal patterns (cosine
-/// waves), whose weights are orthogonal to each other and to the mean, with variances that decrease by the factor 0.7.
-fn made(n: usize) -> PictureRows {
-    let wave = |frequency: usize, at: usize, length: usize| {
-        let size = if frequency == 0 { 1.0 } else { 2.0f64.sqrt() };
-        size * (std::f64::consts::PI * frequency as f64 * (at as f64 + 0.5) / length as f64).cos()
-    };
-    let pattern = |(down, across): (usize, usize), j: usize| {
-        wave(down, j / MADE, MADE) * wave(across, j % MADE, MADE) / MADE as f64
-    };
-    let patterns = Matrix::from_fn(WAVES.len(), MADE * MADE, |i, j| match i {
-        0 => 0.8 * pattern(WAVES[0], j) + 0.6 * pattern((3, 3), j),
-        i => pattern(WAVES[i], j),
-    });
-    let all: f64 = (0..12).map(|i| 0.7f64.powi(i)).sum();
-    let weights = Matrix::from_fn(n, WAVES.len(), |i, j| match j {
-        0 => 3.0f64.sqrt(),
-        // Very different frequencies, so that successive pictures differ.
-        j => (0.7f64.powi(j as i32 - 1) / all).sqrt() * wave(7 * j, i, n),
-    });
-    let values = unmix::num::factor::multiply(&weights, &patterns).into_vec();
-    let shape = vec![MADE, MADE];
-    let origin = format!("{n} synthetic pictures, {MADE} x {MADE} pixels, sums of waves");
-    PictureRows {
-        rows: held(values, shape.clone(), "synthetic pictures"),
-        shape,
-        origin,
-        whole: PictureSet::Made,
-    }
 }
 
 #[cfg(test)]

@@ -229,7 +229,7 @@ fn tables_of_rectified_factor_networks() {
 }
 
 #[test]
-fn classifiers_from_layers_learnt_without_labels() {
+fn classifiers_from_layers_learned_without_labels() {
     holds("rfn-pretraining", 0);
     // Three initial layers on two sets, since there are no digits: errors, intervals, epochs; and the same bytes on any number of threads.
     let folder = tempfile::tempdir().unwrap();
@@ -316,7 +316,7 @@ fn rows_without_the_shape_of_a_picture_are_refused() {
 }
 
 #[test]
-fn learnt_deviations_grow_unless_penalised() {
+fn learned_deviations_grow_unless_penalised() {
     holds("trained-sigma", 7);
 }
 

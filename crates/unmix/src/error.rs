@@ -260,20 +260,20 @@ fn were(n: usize) -> String {
 
 /// "n_init must be at least 1, got 0" where `why` says what a value must be; else "n_init=0 is not possible: why".
 fn setting_sentence(name: &str, got: &str, why: &str, remedy: &str) -> String {
-    let said = match why.strip_prefix("must ") {
+    let message = match why.strip_prefix("must ") {
         Some(demand) => format!("{name} must {demand}, got {got}"),
         None => format!("{name}={got} is not possible: {why}"),
     };
     match remedy {
-        "" => said,
-        _ => format!("{said}; {remedy}"),
+        "" => message,
+        _ => format!("{message}; {remedy}"),
     }
 }
 
 /// The system's reason, without the path of a temporary file, and what would work.
 fn reason(what: &str, path: &Path, source: &std::io::Error) -> String {
-    let said = source.to_string();
-    let said = said.split(" at path ").next().unwrap_or_default();
+    let message = source.to_string();
+    let message = message.split(" at path ").next().unwrap_or_default();
     let remedy = match source.kind() {
         ErrorKind::NotFound => match neighbour(path) {
             Some(name) if what == "cannot read" => {
@@ -286,9 +286,9 @@ fn reason(what: &str, path: &Path, source: &std::io::Error) -> String {
             "free some disk space, or choose another folder".into()
         }
         ErrorKind::ReadOnlyFilesystem => "choose a folder on another file system".into(),
-        _ => return said.into(),
+        _ => return message.into(),
     };
-    format!("{said}; {remedy}")
+    format!("{message}; {remedy}")
 }
 
 /// The most similar file name in the folder of `path`. A single file whose name is that of `path` with a further ending, as

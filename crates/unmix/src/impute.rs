@@ -127,14 +127,14 @@ impl Imputer {
     /// The model whose posteriors are computed.
     fn of(&self) -> &Conditional {
         match &self.by {
-            ImputeRule::Posterior(of) => of,
+            ImputeRule::Posterior(conditional) => conditional,
             ImputeRule::Decoded(_) => unreachable!("fills of decoded codes need no posterior"),
         }
     }
 
     fn n_features(&self) -> usize {
         match &self.by {
-            ImputeRule::Posterior(of) => of.model().n_features(),
+            ImputeRule::Posterior(conditional) => conditional.model().n_features(),
             ImputeRule::Decoded(model) => model.n_features(),
         }
     }
@@ -251,7 +251,7 @@ impl Imputer {
         let numbers: Vec<T> =
             with_gaps.iter().flat_map(|&i| &block.data[i * p..(i + 1) * p]).copied().collect();
         let found = self.of().posteriors(&numbers);
-        let others: Vec<Posteriors> = self.refits.iter().map(|of| of.posteriors(&numbers)).collect();
+        let others: Vec<Posteriors> = self.refits.iter().map(|refit| refit.posteriors(&numbers)).collect();
         for (at, &i) in with_gaps.iter().enumerate() {
             let row = Gaps { at, number: block.first_row + i as u64, found: &found, others: &others };
             self.fill_row(&row, &mut out[i * width..(i + 1) * width]);
@@ -267,7 +267,7 @@ impl Imputer {
             .refits
             .iter()
             .zip(row.others)
-            .map(|(of, found)| fills(of.model(), found, row.at, &missing))
+            .map(|(refit, found)| fills(refit.model(), found, row.at, &missing))
             .collect();
         missing.iter().zip(&own).for_each(|(&j, x)| fill[j] = *x);
         let mean = |c: usize| refits.iter().map(|f| f[c]).sum::<f64>() / refits.len().max(1) as f64;
@@ -296,20 +296,20 @@ impl Imputer {
     /// Variance of a cell of column `j` given the factors of its row: its noise, and the errors of loadings
     /// and mean.
     fn own_variance(&self, row: &Gaps<'_>, j: usize) -> f64 {
-        let (of, k) = (self.of().model(), self.of().model().n_factors());
+        let (model, k) = (self.of().model(), self.of().model().n_factors());
         if !self.of().has_errors() {
-            return of.noise[j];
+            return model.noise[j];
         }
         let covariance = &row.found.patterns[row.found.pattern[row.at]].covariance;
-        let (z, w) = (&row.found.means[row.at * k..(row.at + 1) * k], &of.loadings[j * k..(j + 1) * k]);
+        let (z, w) = (&row.found.means[row.at * k..(row.at + 1) * k], &model.loadings[j * k..(j + 1) * k]);
         // A difference, which rounding errors may make negative.
         (self.of().cell_variance(j, z, covariance) - quadratic(covariance, w)).max(0.0)
     }
 
     /// Joint random deviations of the missing cells of a row: of the factors, and of each cell separately.
     fn noise(&self, row: &Gaps<'_>, missing: &[usize], draw: u64) -> Vec<f64> {
-        let (of, k) = (self.of().model(), self.of().model().n_factors());
-        let p = of.n_features();
+        let (model, k) = (self.of().model(), self.of().model().n_factors());
+        let p = model.n_features();
         // A fixed number of random numbers for each row, so that its draws do not depend on the other rows.
         let draws = Stream::new(self.seed, (1 << 20) + draw);
         let first = row.number * (k + p) as u64;
@@ -319,7 +319,7 @@ impl Imputer {
         let factors: Vec<f64> =
             (0..k).map(|a| (0..=a).map(|b| root[triangle(a) + b] * normal[b]).sum()).collect();
         let each = missing.iter().map(|&j| {
-            let w = &of.loadings[j * k..(j + 1) * k];
+            let w = &model.loadings[j * k..(j + 1) * k];
             let shared: f64 = w.iter().zip(&factors).map(|(w, z)| w * z).sum();
             let own = self.own_variance(row, j).sqrt();
             self.spread.sqrt() * (shared + own * draws.normal(first + (k + j) as u64))
@@ -339,11 +339,11 @@ struct Gaps<'a> {
 }
 
 /// The conditional means of some cells of a row under a model.
-fn fills(of: &LinearGaussian, found: &Posteriors, at: usize, cells: &[usize]) -> Vec<f64> {
-    let k = of.n_factors();
+fn fills(model: &LinearGaussian, found: &Posteriors, at: usize, cells: &[usize]) -> Vec<f64> {
+    let k = model.n_factors();
     let z = &found.means[at * k..(at + 1) * k];
     let fill = |&j: &usize| {
-        of.mean[j] + of.loadings[j * k..(j + 1) * k].iter().zip(z).map(|(w, z)| w * z).sum::<f64>()
+        model.mean[j] + model.loadings[j * k..(j + 1) * k].iter().zip(z).map(|(w, z)| w * z).sum::<f64>()
     };
     cells.iter().map(fill).collect()
 }

@@ -70,10 +70,10 @@ fn only_halves_are_clustered_for_an_exact_solver() {
         "{cosine} {:?}",
         halves.similarity
     );
-    let said = found.to_json();
-    assert!(said["clusters"]["restarts"].is_null() && said["clusters"]["halves"]["size"][0] == 10);
+    let message = found.to_json();
+    assert!(message["clusters"]["restarts"].is_null() && message["clusters"]["halves"]["size"][0] == 10);
     assert!(
-        said["clusters"]["halves"]["centrotypes"].is_null(),
+        message["clusters"]["halves"]["centrotypes"].is_null(),
         "a model file must not hold its components twice"
     );
 }

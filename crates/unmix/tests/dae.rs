@@ -77,19 +77,19 @@ fn invalid_input_is_refused_and_constant_columns_are_reported() {
     let refused = |x: &[f64], p, given: Value| {
         try_fit("dae", &settings(given), x, p).map(|_| ()).unwrap_err().to_string()
     };
-    let said = refused(&x[..6], 6, json!({}));
-    assert!(said.contains("dae needs at least 2 rows, but the array has 1"), "{said}");
+    let message = refused(&x[..6], 6, json!({}));
+    assert!(message.contains("dae needs at least 2 rows, but the array has 1"), "{message}");
     assert!(refused(&[2.0; 80], 4, json!({})).contains("column that varies"));
     let mut spoiled = x.clone();
     spoiled[20] = f64::NAN;
     assert!(refused(&spoiled, 6, json!({})).contains("row 3, column 2 is NaN"));
-    let said = refused(&x, 6, json!({"n_components": 0}));
-    assert!(said.contains("n_components") && said.contains("got 0"), "{said}");
+    let message = refused(&x, 6, json!({"n_components": 0}));
+    assert!(message.contains("n_components") && message.contains("got 0"), "{message}");
     assert!(refused(&x, 6, json!({"n_components": 3_000_000_000_000u64})).contains("choose fewer units"));
-    let said = refused(&x, 6, json!({"corruption": 1.0}));
-    assert!(said.contains("corruption") && said.contains("got 1.0"), "{said}");
-    let said = refused(&x, 6, json!({"solver": "sgd", "learning_rate": 1e6}));
-    assert!(said.contains("learning_rate") && said.contains("choose a lower one"), "{said}");
+    let message = refused(&x, 6, json!({"corruption": 1.0}));
+    assert!(message.contains("corruption") && message.contains("got 1.0"), "{message}");
+    let message = refused(&x, 6, json!({"solver": "sgd", "learning_rate": 1e6}));
+    assert!(message.contains("learning_rate") && message.contains("choose a lower one"), "{message}");
     let mut constant = x.clone();
     constant.chunks_exact_mut(6).for_each(|row| row[4] = 0.1);
     let model = fit(&constant, 6, json!({"n_components": 8, "max_epochs": 5, "noise": "gaussian"}));
@@ -101,10 +101,10 @@ fn invalid_input_is_refused_and_constant_columns_are_reported() {
     );
     let components = model.tensor("components").unwrap().to_matrix();
     assert!((0..8).all(|j| components[(j, 4)] == 0.0));
-    let said = model.score_samples(
+    let message = model.score_samples(
         &Rows::from_slice(&x, 6).unwrap(),
         &Run::default(),
         &mut unmix::data::VecSink(Vec::new()),
     );
-    assert!(said.unwrap_err().to_string().contains("no probability density"));
+    assert!(message.unwrap_err().to_string().contains("no probability density"));
 }

@@ -181,8 +181,8 @@ fn unsolved_rows_are_counted_and_the_worst_is_reported() {
     let worst = gaps.0.iter().copied().fold(0.0, f64::max);
     assert_eq!(left.n_rows, gaps.0.iter().filter(|gap| **gap > 1e-9).count() as u64);
     assert_eq!((left.worst, gaps.0[left.worst_row as usize]), (worst, worst));
-    let told = left.to_string();
-    assert!(told.contains("rows were not encoded to a relative duality gap of 1e-9"), "{told}");
+    let message = left.to_string();
+    assert!(message.contains("rows were not encoded to a relative duality gap of 1e-9"), "{message}");
     for threads in [2, 5] {
         let mut sink = VecSink(Vec::new());
         let again = hasty.encode(&rows(&x), &Run { threads, ..Run::default() }, &mut sink).unwrap();

@@ -171,8 +171,8 @@ fn columns_that_repeat_others_are_heywood_cases_and_named() {
     }
     let model = fit(json!({"n_components": 2}), &x, p);
     assert_eq!(numbers(&model, "heywood"), [1.0, 4.0]);
-    let said = model.report().warnings.join(" ");
-    assert!(said.contains("Heywood cases: the uniqueness of columns 1, 4 is at noise_floor"), "{said}");
+    let message = model.report().warnings.join(" ");
+    assert!(message.contains("Heywood cases: the uniqueness of columns 1, 4 is at noise_floor"), "{message}");
     let floored = fit(json!({"n_components": 2, "noise_floor": 0.05}), &x, p);
     let (psi, share) = (numbers(&floored, "noise_variance"), naive::covariance(&x, p));
     let variance = share[1][1] * (n as f64 - 1.0) / n as f64;
@@ -202,12 +202,12 @@ fn a_column_and_its_copy_are_found_from_the_correlations_and_the_likelier_maximu
     for given in [json!({"n_components": 3}), json!({"n_components": 3, "standardize": true, "tol": 1e-6})] {
         let model = fit(given, &x, p);
         assert_eq!(numbers(&model, "heywood"), [0.0, 24.0]);
-        let said = model.report().warnings.join("; ");
+        let message = model.report().warnings.join("; ");
         assert!(
-            said.contains("columns 0, 24 are collinear: each is a linear combination of the others"),
-            "{said}"
+            message.contains("columns 0, 24 are collinear: each is a linear combination of the others"),
+            "{message}"
         );
-        assert!(said.contains("Heywood cases: the uniqueness of columns 0, 24 is at noise_floor"), "{said}");
+        assert!(message.contains("Heywood cases: the uniqueness of columns 0, 24 is at noise_floor"), "{message}");
         let psi: Vec<f64> = (0..p).map(|j| if j % 24 == 0 { 1e-4 } else { 0.5 }).collect();
         let other = fit(json!({"n_components": 3, "tol": 1e-6, "noise_variance_init": psi}), &x, p);
         assert!(
@@ -222,19 +222,19 @@ fn a_column_and_its_copy_are_found_from_the_correlations_and_the_likelier_maximu
         row[24] = row[..8].iter().sum();
     }
     let model = fit(json!({"n_components": 3}), &x, p);
-    let said = model.report().warnings.join("; ");
-    assert!(said.contains("columns 0, 1, 2, 3, 4, 5, 6, 7, ... (9 in all) are collinear"), "{said}");
+    let message = model.report().warnings.join("; ");
+    assert!(message.contains("columns 0, 1, 2, 3, 4, 5, 6, 7, ... (9 in all) are collinear"), "{message}");
     // Two copies, and one factor: one of the pairs is the factor.
     for row in x.chunks_exact_mut(p) {
         (row[24], row[23]) = (3.0 * row[0], 1.0 - row[9]);
     }
     let model = fit(json!({"n_components": 1}), &x, p);
-    let said = model.report().warnings.join("; ");
+    let message = model.report().warnings.join("; ");
     assert!(
-        said.contains("columns 0, 24 are collinear") && said.contains("columns 9, 23 are collinear"),
-        "{said}"
+        message.contains("columns 0, 24 are collinear") && message.contains("columns 9, 23 are collinear"),
+        "{message}"
     );
-    assert_eq!(numbers(&model, "heywood").len(), 2, "{said}");
+    assert_eq!(numbers(&model, "heywood").len(), 2, "{message}");
 }
 
 /// Formulas of the indices, with the covariance of the model and the correlations of the columns.
@@ -389,17 +389,17 @@ fn rules_find_the_number_of_factors() {
 fn models_that_are_not_identified_give_a_warning() {
     let x = falling(100, 6, 1);
     let model = fit(json!({"n_components": 4}), &x, 6);
-    let said = model.report().warnings.join(" ");
+    let message = model.report().warnings.join(" ");
     assert!(
-        said.contains("4 factors of 6 columns that vary are more than the Ledermann bound allows"),
-        "{said}"
+        message.contains("4 factors of 6 columns that vary are more than the Ledermann bound allows"),
+        "{message}"
     );
     let err = |given: Value| {
         try_fit("factor-analysis", &settings(given), &x, 6).map(|_| ()).unwrap_err().to_string()
     };
     assert!(err(json!({"n_components": 7})).starts_with("n_components=7 is not possible"));
-    let told = err(json!({"noise_variance_init": [1.0, 1.0]}));
-    assert!(told.contains("6 columns; give one number for each column"), "{told}");
-    let told = err(json!({"noise_floor": 1.5}));
-    assert!(told.contains("noise_floor") && told.contains("1.5"), "{told}");
+    let message = err(json!({"noise_variance_init": [1.0, 1.0]}));
+    assert!(message.contains("6 columns; give one number for each column"), "{message}");
+    let message = err(json!({"noise_floor": 1.5}));
+    assert!(message.contains("noise_floor") && message.contains("1.5"), "{message}");
 }

@@ -59,13 +59,13 @@ fn the_reported_likelihood_is_the_sum_over_the_rows() {
             model.score_samples(&plain(), &Run::default(), &mut each).unwrap();
             let weight = |i: usize| if weighted { weights[i] } else { 1.0 };
             let sum: f64 = each.0.iter().enumerate().map(|(i, l)| weight(i) * l).sum();
-            let told = measure(&model, "log_likelihood");
-            assert!((told / sum - 1.0).abs() < 1e-10, "{key} {given} {weighted}: {told} {sum}");
+            let log_likelihood = measure(&model, "log_likelihood");
+            assert!((log_likelihood / sum - 1.0).abs() < 1e-10, "{key} {given} {weighted}: {log_likelihood} {sum}");
             let (aic, bic) = (measure(&model, "aic"), measure(&model, "bic"));
-            let parameters = 0.5 * aic + told;
+            let parameters = 0.5 * aic + log_likelihood;
             assert_eq!(parameters, parameters.round(), "{key} {given}");
             let n = model.report().n_samples;
-            assert!((bic + 2.0 * told - n.ln() * parameters).abs() < 1e-8 * bic.abs());
+            assert!((bic + 2.0 * log_likelihood - n.ln() * parameters).abs() < 1e-8 * bic.abs());
         }
     }
 }

@@ -9,18 +9,18 @@ use unmix::{AnyRows, Checkpoint, Dtype, Matrix, Model, Outcome, Result, Rows, Ru
 
 const N: usize = 600;
 
-struct Made {
+struct Fixture {
     x: Matrix<f64>,
     atoms: Matrix<f64>,
     codes: Matrix<f64>,
 }
 
-fn made() -> Made {
+fn made() -> Fixture {
     let made = sparse_codes((N, 12, 20), 0.1, 0.0, 1).unwrap();
-    Made { x: made.x, atoms: made.atoms, codes: made.codes }
+    Fixture { x: made.x, atoms: made.atoms, codes: made.codes }
 }
 
-fn fit(of: &Made, settings: Value, supervised: bool, run: &Run<'_>) -> Result<Model> {
+fn fit(of: &Fixture, settings: Value, supervised: bool, run: &Run<'_>) -> Result<Model> {
     let table = |m: &Matrix<f64>| Tensor::matrix(m, Dtype::F64);
     let mut tables: Tensors = [("dictionary".to_string(), table(&of.atoms))].into_iter().collect();
     if supervised {
@@ -83,7 +83,7 @@ fn the_start_is_ista_with_one_step_a_layer() {
 }
 
 #[test]
-fn learnt_steps_are_better_than_momentum() {
+fn learned_steps_are_better_than_momentum() {
     let of = made();
     let model =
         fit(&of, json!({"cell": "step", "n_layers": 6, "max_epochs": 60}), false, &on_threads(2)).unwrap();
@@ -131,7 +131,7 @@ fn time_limits_and_checkpoints_change_no_bit() {
     let cut = Run { observer: &stop, checkpoint: Some(&again), ..on_threads(2) };
     assert!(matches!(fit(&of, settings(), true, &cut), Err(unmix::Error::Interrupted)));
     let again = Checkpoint::new(&path).every(0.0).resume(true);
-    let other = Made { codes: Matrix::zeros(N, 20), ..made() };
+    let other = Fixture { codes: Matrix::zeros(N, 20), ..made() };
     let refused = fit(&other, settings(), true, &Run { checkpoint: Some(&again), ..on_threads(2) });
     assert!(refused.unwrap_err().to_string().contains("other codes"));
     let again = Checkpoint::new(&path).every(0.0).resume(true);
@@ -143,7 +143,7 @@ fn time_limits_and_checkpoints_change_no_bit() {
 #[test]
 fn the_table_by_layers_has_fewer_rows_after_the_time_limit() {
     let made = sparse_codes((N, 48, 2048), 0.01, 0.0, 1).unwrap();
-    let of = Made { x: made.x, atoms: made.atoms, codes: made.codes };
+    let of = Fixture { x: made.x, atoms: made.atoms, codes: made.codes };
     let n_rows = |epochs: u64, run: &Run<'_>| {
         let settings =
             json!({"n_layers": 8, "max_epochs": epochs, "batch_size": 50, "cell": "step", "monotone": false});
@@ -178,7 +178,7 @@ fn units_of_rows_change_nothing() {
     // Powers of two: no rounding differs. Rows times 2^20 with the same atoms have codes times 2^20.
     let scale = 2f64.powi(20);
     let times = |m: &Matrix<f64>, by: f64| Matrix::from_fn(m.rows(), m.cols(), |i, j| by * m[(i, j)]);
-    let large = Made { x: times(&of.x, scale), atoms: of.atoms.clone(), codes: of.codes.clone() };
+    let large = Fixture { x: times(&of.x, scale), atoms: of.atoms.clone(), codes: of.codes.clone() };
     let model = fit(&large, settings(0.1 * scale), false, &on_threads(2)).unwrap();
     let close = |name: &str, by: f64| {
         let (a, b) = (numbers(&model, name), numbers(&plain, name));
@@ -190,17 +190,17 @@ fn units_of_rows_change_nothing() {
 #[test]
 fn bad_input_is_refused() {
     let of = made();
-    let said = |of: &Made, settings: Value| fit(of, settings, true, &on_threads(2)).unwrap_err().to_string();
-    let narrow = Made { codes: Matrix::zeros(N, 19), ..made() };
-    assert!(said(&narrow, json!({})).contains("there are 20 atoms, and the codes have 19 numbers a row"));
-    let short = Made { codes: Matrix::zeros(N - 1, 20), ..made() };
-    assert!(said(&short, json!({})).contains("has 600 rows, and there are codes of 599"));
+    let message = |of: &Fixture, settings: Value| fit(of, settings, true, &on_threads(2)).unwrap_err().to_string();
+    let narrow = Fixture { codes: Matrix::zeros(N, 19), ..made() };
+    assert!(message(&narrow, json!({})).contains("there are 20 atoms, and the codes have 19 numbers a row"));
+    let short = Fixture { codes: Matrix::zeros(N - 1, 20), ..made() };
+    assert!(message(&short, json!({})).contains("has 600 rows, and there are codes of 599"));
     let mut gap = made();
     gap.x.as_mut_slice()[12 * 7 + 3] = f64::NAN;
-    assert!(said(&gap, json!({})).contains("row 7"), "{}", said(&gap, json!({})));
+    assert!(message(&gap, json!({})).contains("row 7"), "{}", message(&gap, json!({})));
     let loose =
         json!({"cell": "step", "monotone": false, "learning_rate": 1e6, "n_layers": 8, "max_epochs": 40});
-    let text = said(&of, loose.clone());
+    let text = message(&of, loose.clone());
     assert!(text.contains("learning_rate") && text.contains("the loss diverged in epoch"), "{text}");
     // With `monotone` the same rate does not make the loss larger than at the start.
     let mut held = loose;
@@ -209,7 +209,7 @@ fn bad_input_is_refused() {
     assert!(model.report().objective.is_sorted_by(|a, b| a >= b));
     // One row, and rows that are all the same.
     for n in [1, 5] {
-        let same = Made {
+        let same = Fixture {
             x: Matrix::from_fn(n, 12, |_, j| of.x[(0, j)]),
             codes: Matrix::from_fn(n, 20, |_, j| of.codes[(0, j)]),
             atoms: of.atoms.clone(),
@@ -217,8 +217,8 @@ fn bad_input_is_refused() {
         let model = fit(&same, json!({"n_layers": 2, "max_epochs": 3}), true, &on_threads(2)).unwrap();
         assert_eq!(model.report().outcome, Outcome::Completed);
     }
-    let zeros = Made { x: Matrix::zeros(5, 12), codes: Matrix::zeros(5, 20), atoms: of.atoms.clone() };
-    assert!(said(&zeros, json!({})).contains("give a number"), "{}", said(&zeros, json!({})));
+    let zeros = Fixture { x: Matrix::zeros(5, 12), codes: Matrix::zeros(5, 20), atoms: of.atoms.clone() };
+    assert!(message(&zeros, json!({})).contains("give a number"), "{}", message(&zeros, json!({})));
     let given = json!({"alpha": 0.1, "n_layers": 2, "max_epochs": 2});
     assert!(fit(&zeros, given, true, &on_threads(2)).is_ok());
 }

@@ -33,8 +33,10 @@ const ORDER: [&str; 26] = [
 ];
 
 /// Imports against that order, and their reason: a model file names its method, which is looked up in the registry.
-const BACK: [(&str, &str, &str); 2] =
-    [("model/file.rs", "method", "crate::method::find"), ("model/mod.rs", "method", "crate::method::find")];
+const BACK: [(&str, &str, &str); 2] = [
+    ("model/by_key.rs", "method", "crate::method::find"),
+    ("model/file.rs", "method", "crate::method::find"),
+];
 
 /// The modules of names that `lib.rs` re-exports.
 const SHORT: [(&str, &[&str]); 7] = [

@@ -97,29 +97,29 @@ fn invalid_input_is_refused_and_binary_rows_are_reported() {
     let refused = |x: &[f64], p, given: Value| {
         try_fit("rbm", &settings(given), x, p).map(|_| ()).unwrap_err().to_string()
     };
-    let said = refused(&x[..8], 8, json!({}));
-    assert!(said.contains("rbm needs at least 2 rows, but the array has 1"), "{said}");
+    let message = refused(&x[..8], 8, json!({}));
+    assert!(message.contains("rbm needs at least 2 rows, but the array has 1"), "{message}");
     assert!(refused(&[2.0; 80], 4, json!({})).contains("column that varies"));
     let mut spoiled = x.clone();
     spoiled[26] = f64::NAN;
     assert!(refused(&spoiled, 8, json!({})).contains("row 3, column 2 is NaN"));
     for name in ["n_components", "n_steps"] {
-        let said = refused(&x, 8, json!({name: 0}));
-        assert!(said.contains(name) && said.contains("got 0"), "{said}");
+        let message = refused(&x, 8, json!({name: 0}));
+        assert!(message.contains(name) && message.contains("got 0"), "{message}");
     }
     assert!(refused(&x, 8, json!({"n_components": 3_000_000_000_000u64})).contains("choose fewer units"));
-    let said = refused(&x, 8, json!({"learning_rate": 1e6}));
-    assert!(said.contains("learning_rate") && said.contains("choose a lower one"), "{said}");
+    let message = refused(&x, 8, json!({"learning_rate": 1e6}));
+    assert!(message.contains("learning_rate") && message.contains("choose a lower one"), "{message}");
     let draws = Stream::new(1, 0);
     let binary: Vec<f64> = (0..400).map(|i| if draws.uniform(i) < 0.3 { 1.0 } else { 0.0 }).collect();
     let model = fit(&binary, 4, json!({"n_components": 2, "max_epochs": 2}));
     assert!(crate::made::warned(&model, "the rows contain only 0 and 1"), "{:?}", model.report().warnings);
     assert!(!crate::made::warned(&fit(&x, 8, json!({"max_epochs": 1})), "only 0 and 1"));
     let rows = Rows::from_slice(&x, 8).unwrap();
-    let said = fit(&x, 8, json!({"max_epochs": 1})).score_samples(
+    let message = fit(&x, 8, json!({"max_epochs": 1})).score_samples(
         &rows,
         &Run::default(),
         &mut unmix::data::VecSink(Vec::new()),
     );
-    assert!(said.unwrap_err().to_string().contains("no probability density"));
+    assert!(message.unwrap_err().to_string().contains("no probability density"));
 }

@@ -209,8 +209,8 @@ fn a_rule_that_selects_no_component_gives_a_warning() {
     for rule in ["bic", "gavish-donoho", "parallel"] {
         let model = pca(json!({"n_components": rule}), &x, p);
         assert_eq!(model.n_components(), 0, "{rule}");
-        let said = &model.report().warnings[0];
-        assert!(said.contains(rule) && said.contains("selects 0 components"), "{said}");
+        let message = &model.report().warnings[0];
+        assert!(message.contains(rule) && message.contains("selects 0 components"), "{message}");
         let variance: f64 = pca(json!({}), &x, p).tensor("explained_variance").unwrap().f64s().iter().sum();
         assert!((numbers(&model, "noise_variance")[0] * p as f64 / variance - 1.0).abs() < 1e-12, "{rule}");
     }

@@ -208,26 +208,26 @@ fn invalid_answers_are_refused() {
         shards::gather(job, &rows, from as u64, &Run::default()).unwrap()
     };
     let n = x.len() / p;
-    let told = refused(&x, p, |job| vec![of(job, 0, size), of(job, 2 * size, n)]);
-    assert!(told.contains(&format!("rows {size} to {} are in no result", 2 * size - 1)), "{told}");
-    let told = refused(&x, p, |job| vec![of(job, 0, 2 * size), of(job, size, n)]);
-    assert!(told.contains(&format!("rows {size} to {} are in two results", 2 * size - 1)), "{told}");
-    let told = refused(&x, p, |job| vec![of(job, 0, 2 * size)]);
-    assert!(told.contains("are in no result"), "{told}");
-    let told = refused(&x, p, |job| {
+    let message = refused(&x, p, |job| vec![of(job, 0, size), of(job, 2 * size, n)]);
+    assert!(message.contains(&format!("rows {size} to {} are in no result", 2 * size - 1)), "{message}");
+    let message = refused(&x, p, |job| vec![of(job, 0, 2 * size), of(job, size, n)]);
+    assert!(message.contains(&format!("rows {size} to {} are in two results", 2 * size - 1)), "{message}");
+    let message = refused(&x, p, |job| vec![of(job, 0, 2 * size)]);
+    assert!(message.contains("are in no result"), "{message}");
+    let message = refused(&x, p, |job| {
         let answer = of(job, 0, n);
         vec![answer[..answer.len() - 8].to_vec()]
     });
-    assert!(told.contains("gather the shard again"), "{told}");
-    let told = refused(&x, p, |_| vec![b"something else".to_vec()]);
-    assert!(told.contains("neither an unmix job"), "{told}");
-    let told = refused(&x, p, |job| {
+    assert!(message.contains("gather the shard again"), "{message}");
+    let message = refused(&x, p, |_| vec![b"something else".to_vec()]);
+    assert!(message.contains("neither an unmix job"), "{message}");
+    let message = refused(&x, p, |job| {
         let mut answer = of(job, 0, n);
         // The version of the format follows its name, which is preceded by its length.
         answer[8 + 12] = 9;
         vec![answer]
     });
-    assert!(told.contains("another version of unmix"), "{told}");
+    assert!(message.contains("another version of unmix"), "{message}");
     // An answer to a job of another data type.
     let kept: Mutex<Option<Vec<u8>>> = Mutex::new(None);
     let keep = |job: &[u8]| {
@@ -240,8 +240,8 @@ fn invalid_answers_are_refused() {
     let single: Vec<f32> = cast(&x);
     let narrow = AnyRows::from(Rows::from_slice(&single, p).unwrap());
     let other = shards::gather(&job, &narrow, 0, &Run::default()).unwrap();
-    let told = refused(&x, p, |_| vec![other.clone()]);
-    assert!(told.contains("float32") && told.contains("float64"), "{told}");
+    let message = refused(&x, p, |_| vec![other.clone()]);
+    assert!(message.contains("float32") && message.contains("float64"), "{message}");
     // Rows whose type, columns or position differ from those of the job.
     let error = |rows: &AnyRows<'_>, first_row: u64| {
         shards::gather(&job, rows, first_row, &Run::default()).unwrap_err().to_string()
@@ -253,7 +253,7 @@ fn invalid_answers_are_refused() {
     assert!(error(&narrow, 7).contains("are not whole shards"));
     let entries = Sparse::from_csr(&[0usize, 1], &[0u32], &[1.0f32][..], p).unwrap();
     let sparse = AnyRows::F32(Rows::new(entries, Features::default(), "sparse rows"));
-    let told = error(&sparse, 0);
-    assert!(told.contains("they are sparse, but the fit is of dense rows; give dense rows"), "{told}");
+    let message = error(&sparse, 0);
+    assert!(message.contains("they are sparse, but the fit is of dense rows; give dense rows"), "{message}");
     assert!(shards::gather(&job[..job.len() - 1], &narrow, 0, &Run::default()).is_err());
 }

@@ -8,7 +8,7 @@ use unmix::num::random::Stream;
 use unmix::{Features, METHODS, Model, Result, Rows};
 
 /// The same matrix in dense and in compressed sparse form.
-struct Both<T> {
+struct DenseAndSparse<T> {
     dense: Vec<T>,
     starts: Vec<i64>,
     columns: Vec<i32>,
@@ -16,7 +16,7 @@ struct Both<T> {
     p: usize,
 }
 
-impl<T: Known> Both<T> {
+impl<T: Known> DenseAndSparse<T> {
     /// About a tenth of the entries differ from 0, and the scales of columns decay, so that the first variances are distinct; every
     /// tenth column is dense and has mean `far`.
     fn made(n: usize, p: usize, far: f64) -> Self {
@@ -62,7 +62,7 @@ impl<T: Known> Both<T> {
     }
 }
 
-fn agrees<T: Known>(both: &Both<T>, given: Value, tol: f64) {
+fn agrees<T: Known>(both: &DenseAndSparse<T>, given: Value, tol: f64) {
     let (sparse, dense) = (both.fit("pca", &given, 2).unwrap(), both.fit_dense(&given));
     let first = numbers(&dense, "explained_variance")[0];
     for (name, size) in [("mean", 1.0), ("explained_variance", first), ("noise_variance", first)] {
@@ -80,17 +80,17 @@ fn agrees<T: Known>(both: &Both<T>, given: Value, tol: f64) {
 #[test]
 fn every_solver_gives_the_same_result_for_sparse_and_dense_rows() {
     for (n, p) in [(400, 30), (40, 130)] {
-        let both = Both::<f64>::made(n, p, 0.0);
+        let both = DenseAndSparse::<f64>::made(n, p, 0.0);
         for solver in ["auto", "covariance_eigh", "krylov", "arpack"] {
             agrees(&both, json!({"n_components": 4, "svd_solver": solver}), 1e-12);
         }
         agrees(&both, json!({"n_components": 4, "svd_solver": "randomized", "iterated_power": 60}), 1e-11);
         agrees(&both, json!({"n_components": 0.5}), 1e-12);
-        agrees(&Both::<f64>::made(n, p, 1e4), json!({"n_components": 3, "whiten": true}), 1e-11);
-        agrees(&Both::<f32>::made(n, p, 0.0), json!({"n_components": 3}), 2e-6);
+        agrees(&DenseAndSparse::<f64>::made(n, p, 1e4), json!({"n_components": 3, "whiten": true}), 1e-11);
+        agrees(&DenseAndSparse::<f32>::made(n, p, 0.0), json!({"n_components": 3}), 2e-6);
     }
     // Too many columns for a covariance matrix: every iteration multiplies by the stored entries.
-    let both = Both::<f64>::made(300, 2500, 0.0);
+    let both = DenseAndSparse::<f64>::made(300, 2500, 0.0);
     for solver in ["auto", "krylov", "power"] {
         agrees(&both, json!({"n_components": 3, "svd_solver": solver}), 1e-11);
     }
@@ -99,7 +99,7 @@ fn every_solver_gives_the_same_result_for_sparse_and_dense_rows() {
 #[test]
 fn weights_standardization_and_no_centring_are_as_for_dense_rows() {
     for (n, p, solver) in [(300, 30, "auto"), (40, 130, "auto"), (40, 2500, "krylov")] {
-        let mut both = Both::<f64>::made(n, p, 20.0);
+        let mut both = DenseAndSparse::<f64>::made(n, p, 20.0);
         let weights: Vec<f64> = (0..n).map(|i| (i % 4) as f64 / 2.0).collect();
         // Rows of weight 0 may have missing cells.
         for i in (0..n).step_by(4) {
@@ -132,7 +132,7 @@ fn weights_standardization_and_no_centring_are_as_for_dense_rows() {
                 assert!(off < 1e-9 * size, "{n} x {p}, {given:?}: {name} is off by {off:e}");
             }
             // Codes of rows without NaN.
-            let rows = Both::of(both.dense[p..4 * p].to_vec(), p);
+            let rows = DenseAndSparse::of(both.dense[p..4 * p].to_vec(), p);
             let (a, b) =
                 (sparse.encode_to_vec(&rows.rows(), &on_threads(1)).unwrap(), encode(&sparse, &rows.dense));
             let size = b.iter().fold(1.0f64, |m, x| m.max(x.abs()));
@@ -160,7 +160,7 @@ fn auto_never_makes_rows_dense_and_avoids_a_covariance_that_is_too_large() {
 #[test]
 fn codes_are_those_of_the_dense_rows_alone_and_together_for_any_threads() {
     for far in [0.0, 1e6] {
-        let both = Both::<f64>::made(300, 40, far);
+        let both = DenseAndSparse::<f64>::made(300, 40, far);
         for whiten in [false, true] {
             let model = both.fit("pca", &json!({"n_components": 5, "whiten": whiten}), 2).unwrap();
             let together = model.encode_to_vec(&both.rows(), &on_threads(1)).unwrap();
@@ -170,13 +170,13 @@ fn codes_are_those_of_the_dense_rows_alone_and_together_for_any_threads() {
             // Rows and mean share leading digits far from 0; codes must not lose accuracy by their cancellation.
             assert!(apart(&together, &dense) < 1e-13 * size, "far {far}: {:e}", apart(&together, &dense));
             for i in [0, 17, 299] {
-                let one = Both::of(both.dense[i * 40..(i + 1) * 40].to_vec(), 40);
+                let one = DenseAndSparse::of(both.dense[i * 40..(i + 1) * 40].to_vec(), 40);
                 let alone = model.encode_to_vec(&one.rows(), &on_threads(2)).unwrap();
                 assert_eq!(alone, together[i * 5..(i + 1) * 5], "row {i}");
             }
         }
     }
-    let both = Both::<f32>::made(300, 40, 100.0);
+    let both = DenseAndSparse::<f32>::made(300, 40, 100.0);
     let model = both.fit("pca", &json!({"n_components": 5}), 2).unwrap();
     let codes = model.encode_to_vec(&both.rows(), &on_threads(2)).unwrap();
     assert!(apart(&wide(&codes), &wide(&encode(&model, &both.dense))) < 1e-5);
@@ -184,7 +184,7 @@ fn codes_are_those_of_the_dense_rows_alone_and_together_for_any_threads() {
 
 #[test]
 fn scores_and_reconstructions_are_those_of_the_dense_rows() {
-    let both = Both::<f64>::made(60, 20, 0.0);
+    let both = DenseAndSparse::<f64>::made(60, 20, 0.0);
     let model = both.fit("pca", &json!({"n_components": 3}), 2).unwrap();
     let dense = Rows::from_slice(&both.dense, 20).unwrap();
     let (run, mut a, mut b) = (on_threads(2), VecSink(Vec::new()), VecSink(Vec::new()));
@@ -198,7 +198,7 @@ fn scores_and_reconstructions_are_those_of_the_dense_rows() {
 #[test]
 fn the_number_of_threads_changes_no_bit_of_a_fit() {
     for (n, p) in [(3000, 120), (60, 900)] {
-        let both = Both::<f64>::made(n, p, 5.0);
+        let both = DenseAndSparse::<f64>::made(n, p, 5.0);
         for given in [json!({"n_components": 4}), json!({"n_components": 4, "svd_solver": "krylov"})] {
             let one = bits(&both.fit("pca", &given, 1).unwrap());
             assert_eq!(one, bits(&both.fit("pca", &given, 2).unwrap()), "{given}");
@@ -209,8 +209,8 @@ fn the_number_of_threads_changes_no_bit_of_a_fit() {
 
 #[test]
 fn sparse_rows_that_cannot_be_fitted_are_refused() {
-    let mut both = Both::<f64>::made(50, 20, 0.0);
-    let fails = |both: &Both<f64>, given: Value| both.fit("pca", &given, 2).unwrap_err().to_string();
+    let mut both = DenseAndSparse::<f64>::made(50, 20, 0.0);
+    let fails = |both: &DenseAndSparse<f64>, given: Value| both.fit("pca", &given, 2).unwrap_err().to_string();
     let full = fails(&both, json!({"svd_solver": "full"}));
     assert!(full.contains("svd_solver='full' of sparse rows is not possible"), "{full}");
     let model = both.fit("pca", &json!({"n_components": 2}), 1).unwrap();
@@ -220,15 +220,15 @@ fn sparse_rows_that_cannot_be_fitted_are_refused() {
     let row = both.starts.partition_point(|&s| s as usize <= at) - 1;
     let says = format!("row {row}, column {} is NaN", both.columns[at]);
     for solver in ["auto", "krylov", "covariance_eigh"] {
-        let said = fails(&both, json!({"n_components": 2, "svd_solver": solver}));
-        assert!(said.contains(&says), "{said}");
+        let message = fails(&both, json!({"n_components": 2, "svd_solver": solver}));
+        assert!(message.contains(&says), "{message}");
     }
-    let said = model.encode_to_vec(&both.rows(), &on_threads(2)).unwrap_err().to_string();
-    assert!(said.contains(&says), "{said}");
+    let message = model.encode_to_vec(&both.rows(), &on_threads(2)).unwrap_err().to_string();
+    assert!(message.contains(&says), "{message}");
 
-    let none = Both::of(vec![0.0; 40], 4);
+    let none = DenseAndSparse::of(vec![0.0; 40], 4);
     assert!(fails(&none, json!({})).contains("all 4 columns are constant"));
-    let empty = Both { starts: vec![0; 5], columns: vec![], values: vec![], dense: vec![], p: 0 };
+    let empty = DenseAndSparse { starts: vec![0; 5], columns: vec![], values: vec![], dense: vec![], p: 0 };
     assert!(
         fails(&empty, json!({})).contains("1 column is needed, but 0 were given"),
         "{}",
@@ -238,7 +238,7 @@ fn sparse_rows_that_cannot_be_fitted_are_refused() {
 
 #[test]
 fn every_method_supports_what_it_declares_about_sparse_rows() {
-    let both = Both::<f64>::made(200, 12, 0.0);
+    let both = DenseAndSparse::<f64>::made(200, 12, 0.0);
     for method in METHODS {
         let fitted = both.fit(method.key, &Value::Object(little(method.key)), 2);
         assert_eq!(fitted.is_ok(), method.accepts.sparse, "{}: {:?}", method.key, fitted.err());
@@ -262,7 +262,7 @@ fn sparse_rows_far_too_many_to_be_dense_are_fitted() {
         }
         starts.push(columns.len() as i64);
     }
-    let both = Both { dense: Vec::<f64>::new(), starts, columns, values, p };
+    let both = DenseAndSparse { dense: Vec::<f64>::new(), starts, columns, values, p };
     let model = both.fit("pca", &json!({"n_components": 5}), 2).unwrap();
     assert_eq!(model.report().settings["svd_solver"], "krylov");
     assert!(model.report().outcome.is_success(), "{:?}", model.report().outcome);

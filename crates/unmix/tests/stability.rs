@@ -91,8 +91,8 @@ fn rotated_factors_of_equal_variance_are_resolved_and_unrotated_ones_are_a_group
         let (_, found) =
             tried_with("factor-analysis", &x, json!({"n_components": 3, "rotation": rotation}), trials, 0);
         for j in 0..3 {
-            let told = found.in_words(j);
-            assert!(told.starts_with(words) && (told == words) != rotation.is_null(), "{rotation}: {told}");
+            let sentence = found.in_words(j);
+            assert!(sentence.starts_with(words) && (sentence == words) != rotation.is_null(), "{rotation}: {sentence}");
         }
     }
 }

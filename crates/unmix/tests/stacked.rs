@@ -110,7 +110,7 @@ fn threads_weights_and_sparse_rows_are_those_of_the_layers() {
 #[test]
 fn invalid_stacks_are_refused_with_what_would_work() {
     let x = falling(60, 6, 1);
-    let said =
+    let message =
         |given: Value| try_fit("stacked-rfn", &settings(given), &x, 6).map(|_| ()).unwrap_err().to_string();
     for (given, words) in [
         (json!({"n_components": [4, 3], "e_step": "coordinate"}), "choose e_step='plain'"),
@@ -129,7 +129,7 @@ fn invalid_stacks_are_refused_with_what_would_work() {
         ),
         (json!({"n_components": [4, 3], "batch_size": [null, 5], "max_iter": 3}), "batch_size"),
     ] {
-        let text = said(given.clone());
+        let text = message(given.clone());
         assert!(text.contains(words) && !text.contains('\n'), "{given}: {text}");
     }
     // Refused before the first layer is fitted.
@@ -179,8 +179,8 @@ fn a_warm_start_is_that_of_every_layer() {
     assert_eq!(numbers(&layers(&other).unwrap()[0], "components"), numbers(&more_layers[0], "components"));
     // A deeper stack: the layers that the start lacks begin as they do without a start.
     assert!(fitted(json!({"n_components": [6, 4, 2], "max_iter": 3}), Some(&first)).is_ok());
-    let said = fitted(json!({"n_components": [7, 4], "max_iter": 3}), Some(&first)).unwrap_err().to_string();
-    assert!(said.contains("it has 6 components, and this fit has 7"), "{said}");
+    let message = fitted(json!({"n_components": [7, 4], "max_iter": 3}), Some(&first)).unwrap_err().to_string();
+    assert!(message.contains("it has 6 components, and this fit has 7"), "{message}");
 }
 
 /// The stages that a fit announces.
@@ -201,7 +201,7 @@ fn progress_counts_layers_from_1() {
     let given = settings(json!({"n_components": [3, 2], "max_iter": 2}));
     let run = Run { observer: &stages, ..Run::default() };
     unmix::fit("stacked-rfn", &given, &mut AnyRows::F64(Rows::from_slice(&x, 6).unwrap()), &run).unwrap();
-    let told = stages.0.into_inner().unwrap();
-    let of_layers: Vec<&String> = told.iter().filter(|stage| stage.starts_with("layer")).collect();
+    let stages_run = stages.0.into_inner().unwrap();
+    let of_layers: Vec<&String> = stages_run.iter().filter(|stage| stage.starts_with("layer")).collect();
     assert_eq!(of_layers, ["layer 0 (1 of 2)", "layer 1 (2 of 2)"]);
 }

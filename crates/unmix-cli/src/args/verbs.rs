@@ -214,6 +214,11 @@ pub(crate) struct Impute {
 pub(crate) struct Score {
     #[command(flatten)]
     pub(crate) apply: Apply,
+    /// INPUT lists cells of the rows of a matrix completion: row, column and value of each. Write value minus predicted value of each cell;
+    /// with --summary print the root mean square error, and the fraction of cells inside their 95 % intervals. Give cells that were not in the
+    /// fit
+    #[arg(long, conflicts_with_all = ["quality", "reference"])]
+    pub(crate) triplets: bool,
     /// Print the mean and the range instead of one number per row; for sparse autoencoders also statistics of the units
     #[arg(long, conflicts_with_all = ["output", "format"])]
     pub(crate) summary: bool,
@@ -311,6 +316,9 @@ pub(crate) struct Report {
     /// The page
     #[arg(short, long, value_name = "PAGE", default_value = "report.html")]
     pub(crate) output: PathBuf,
+    /// INPUT lists cells, as for 'unmix fit --triplets': row, column and value of each
+    #[arg(long, requires = "input")]
+    pub(crate) triplets: bool,
     /// Sampling rate, in rows per second: draws time courses and spectra [default: that of .wav files]
     #[arg(long, value_name = "HZ", requires = "input", value_parser = rate)]
     pub(crate) rate: Option<f64>,

@@ -40,6 +40,25 @@ fn a_dictionary_is_updated_with_more_rows_as_in_the_library() {
 }
 
 #[test]
+fn a_choice_of_initial_atoms_beside_given_ones_has_no_effect_and_gives_a_warning() {
+    let b = Folder::new();
+    write_npy(&b.path("x.npy"), &rows(300), &[8]).unwrap();
+    write_npy(&b.path("atoms.npy"), &rows(340)[300 * 8..312 * 8], &[8]).unwrap();
+    for (method, other) in [("dictionary", "dct"), ("sae", "data")] {
+        let fit = format!("fit {method} x.npy --set batch_size=50 --set max_epochs=1 -q");
+        let said = format!("init={other} has no effect here: init is used only with dict_init=null");
+        let plain = b.ok(&format!("{fit} --dict-init atoms.npy -o plain.safetensors"));
+        assert!(!plain.err.contains("has no effect"), "{}", plain.err);
+        let both = b.ok(&format!("{fit} --dict-init atoms.npy --set init={other} -o both.safetensors"));
+        assert!(both.err.contains(&said), "{method}: {}", both.err);
+        let alone = b.ok(&format!("{fit} -k 12 --set init={other} -o alone.safetensors"));
+        assert!(!alone.err.contains(&said), "{method}: {}", alone.err);
+        let tensors = |name: &str| Model::load(&b.path(name)).unwrap().tensors().clone();
+        assert_eq!(tensors("plain.safetensors"), tensors("both.safetensors"), "{method}");
+    }
+}
+
+#[test]
 fn learning_starts_from_a_file_of_atoms_or_a_model() {
     let b = Folder::new();
     let x = rows(300);

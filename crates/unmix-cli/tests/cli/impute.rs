@@ -51,10 +51,10 @@ fn missing_cells_are_imputed_with_standard_errors_and_draws_and_observed_cells_k
     // The page of rows with missing cells shows no NaN.
     b.ok("report d.ppca.safetensors d.csv -o page.html -q");
     assert!(!std::fs::read_to_string(b.path("page.html")).unwrap().contains("NaN"));
-    let told = b.ok("impute d.ppca.safetensors d.csv -o again.csv");
-    assert!(told.err.contains("48 missing cells of d.csv filled"), "{}", told.err);
-    let told = b.ok("impute d.ppca.safetensors full.csv -o again.csv");
-    assert!(told.err.contains("no cell of full.csv is missing: nothing was filled"), "{}", told.err);
+    let result = b.ok("impute d.ppca.safetensors d.csv -o again.csv");
+    assert!(result.err.contains("48 missing cells of d.csv filled"), "{}", result.err);
+    let result = b.ok("impute d.ppca.safetensors full.csv -o again.csv");
+    assert!(result.err.contains("no cell of full.csv is missing: nothing was filled"), "{}", result.err);
     // Other rows: standard deviations treat the parameters of the model as known.
     b.write("new.csv", "a,b,c,d\n1,,,\n,,,\n");
     let other = b.ok("impute d.ppca.safetensors new.csv -o new-full.csv --std new-std.csv");

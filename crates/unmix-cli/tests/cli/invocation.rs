@@ -115,13 +115,13 @@ fn rows_are_drawn_by_the_given_pairs_of_components() {
     for axes in ["60 rows by component 2 (", "60 rows by component 3 (", "60 rows by component 1 ("] {
         assert!(page.contains(axes), "{axes}");
     }
-    for (given, said) in [
+    for (given, expected) in [
         ("0,4", "the model has 4 components"),
         ("1,1", "give two different ones"),
         ("1", "give two numbers of components, as in 0,3"),
         ("a,b", "give two numbers of components, as in 0,3"),
     ] {
         let refused = b.run(&format!("report m.safetensors d.csv -o other.html --pair {given}"));
-        assert!(refused.code != 0 && refused.err.contains(said), "{given}: {}", refused.err);
+        assert!(refused.code != 0 && refused.err.contains(expected), "{given}: {}", refused.err);
     }
 }

@@ -68,6 +68,44 @@ fn bad_weights_are_refused_in_one_sentence() {
 }
 
 #[test]
+fn models_whose_columns_are_in_another_order_are_merged_by_name() {
+    let b = Folder::new();
+    let cell = |i: usize| [(i % 7) as f64, 10.0 + ((i * i) % 11) as f64, 10.0 * ((i * 5) % 13) as f64];
+    let text = |range: std::ops::Range<usize>, order: [usize; 3]| {
+        let line = |cells: [String; 3]| format!("{}\n", order.map(|j| cells[j].clone()).join(","));
+        let rows = range.map(|i| line(cell(i).map(|x| x.to_string())));
+        line(["x", "y", "z"].map(String::from)) + &rows.collect::<String>()
+    };
+    b.write("all.csv", text(0..90, [0, 1, 2]));
+    b.write("one.csv", text(0..40, [0, 1, 2]));
+    b.write("two.csv", text(40..90, [2, 0, 1]));
+    let whole = b.ok("fit pca all.csv --set svd_solver=covariance_eigh -o all.safetensors");
+    b.ok("fit pca one.csv --sums -o one.safetensors");
+    b.ok("fit pca two.csv --sums -o two.safetensors");
+    let merged = b.ok("merge one.safetensors two.safetensors -o merged.safetensors");
+    assert_eq!(variance_lines(&merged.out), variance_lines(&whole.out));
+    let tensor = |file: &str, name: &str| {
+        let model = unmix::Model::load(&b.path(file)).unwrap();
+        assert_eq!(model.features().names, Some(["x", "y", "z"].map(String::from).to_vec()));
+        model.tensor(name).unwrap().f64s()
+    };
+    for name in ["components", "mean", "explained_variance"] {
+        let both = [tensor("merged.safetensors", name), tensor("all.safetensors", name)];
+        let size = both[1].iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        assert!(both[0].iter().zip(&both[1]).all(|(a, b)| (a - b).abs() < 1e-9 * size), "{name}: {both:?}");
+    }
+    // A merged model can be merged again.
+    b.ok("merge merged.safetensors two.safetensors -o again.safetensors");
+    assert_eq!(report(&b, "again.safetensors")["n_samples"], 140);
+    b.write("other.csv", "z,w,x\n1,2,3\n4,5,7\n2,2,1\n");
+    b.ok("fit pca other.csv --sums -o other.safetensors");
+    let refused = b.run("merge one.safetensors other.safetensors -o out.safetensors");
+    for words in ["only the first has 'y'", "only the second has 'w'", "those that both have: x, z"] {
+        assert!(refused.code == 1 && refused.err.contains(words), "{}", refused.err);
+    }
+}
+
+#[test]
 fn models_of_parts_merge_to_the_model_of_all() {
     let b = Folder::new();
     let rows: Vec<String> =

@@ -81,8 +81,8 @@ fn files_that_are_not_lists_of_cells_are_refused_in_one_sentence() {
     refused("impute m.safetensors cells.csv --triplets --draws 2", 2, &["--draws"]);
     b.both("d", 40, 4);
     b.ok("fit pca d.npy -k 2 -o pca.safetensors -q");
-    let said = ["filling a list of cells by a model of pca", "fit matrix-completion"];
-    refused("impute pca.safetensors cells.csv --triplets", 1, &said);
+    let expected = ["filling a list of cells by a model of pca", "fit matrix-completion"];
+    refused("impute pca.safetensors cells.csv --triplets", 1, &expected);
 }
 
 #[test]
@@ -91,9 +91,9 @@ fn lists_that_are_read_in_another_way_than_meant_are_noted() {
     let (text, _) = list();
     b.write("cells.csv", &text);
     // A list of cells that is read as rows of three numbers.
-    let told = b.ok("fit matrix-completion cells.csv -k 1 -o rows.safetensors");
+    let result = b.ok("fit matrix-completion cells.csv -k 1 -o rows.safetensors");
     assert!(
-        told.err.contains("look like numbers of rows and columns") && told.err.contains("add --triplets")
+        result.err.contains("look like numbers of rows and columns") && result.err.contains("add --triplets")
     );
     // Numbers from 1: an empty row and an empty column.
     let from_one: String = text
@@ -103,8 +103,8 @@ fn lists_that_are_read_in_another_way_than_meant_are_noted() {
         .map(|cell| format!("{},{},{:?}\n", cell[0] + 1.0, cell[1] + 1.0, cell[2]))
         .collect();
     b.write("one.csv", format!("user,item,rating\n{from_one}"));
-    let told = b.ok("fit matrix-completion one.csv --triplets -k 1 -o one.safetensors");
-    assert!(told.err.contains("are rows and columns numbered from 1?"), "{}", told.err);
+    let result = b.ok("fit matrix-completion one.csv --triplets -k 1 -o one.safetensors");
+    assert!(result.err.contains("are rows and columns numbered from 1?"), "{}", result.err);
     let fine = b.ok("fit matrix-completion cells.csv --triplets -o m.safetensors");
     assert!(!fine.err.contains("numbered from 1") && !fine.err.contains("--triplets"), "{}", fine.err);
     // Sparse rows of a file: the cells that are not stored.
@@ -113,10 +113,109 @@ fn lists_that_are_read_in_another_way_than_meant_are_noted() {
     let mut writer = unmix_io::SparseWriter::new(6, unmix::Dtype::F64).unwrap();
     writer.put(&dense).unwrap();
     writer.finish(&mut std::fs::File::create(b.path("sparse.npz")).unwrap(), &b.path("sparse.npz")).unwrap();
-    let told = b.ok("fit matrix-completion sparse.npz -k 1 -o n.safetensors");
+    let result = b.ok("fit matrix-completion sparse.npz -k 1 -o n.safetensors");
     assert!(
-        told.err.contains("33.333 % of the cells are not stored and are taken as missing, not as 0"),
+        result.err.contains("33.333 % of the cells are not stored and are taken as missing, not as 0"),
         "{}",
-        told.err
+        result.err
     );
+}
+
+/// Cells of [`list`] that are not in it, with their values plus `error` of each, as `row,column,value`.
+fn hidden(text: &str, truth: &[Vec<f64>], error: impl Fn(usize) -> f64) -> String {
+    let listed: Vec<String> = text.lines().map(|line| line.rsplit_once(',').unwrap().0.to_string()).collect();
+    let mut out = String::from("user,item,rating\n");
+    let mut n = 0;
+    for (i, row) in truth.iter().enumerate() {
+        for (j, x) in row.iter().enumerate().filter(|(j, _)| !listed.contains(&format!("{i},{j}"))) {
+            out += &format!("{i},{j},{:?}\n", x + error(n));
+            n += 1;
+        }
+    }
+    out
+}
+
+#[test]
+fn errors_of_listed_cells_are_written_and_summarised() {
+    let b = Folder::new();
+    let (text, truth) = list();
+    b.write("cells.csv", &text);
+    b.ok("fit matrix-completion cells.csv --triplets -k 1 -o m.safetensors -q");
+    // The matrix has no noise, so predictions are exact: errors of +-1 are far outside the intervals.
+    b.write("hidden.csv", hidden(&text, &truth, |n| if n % 4 == 0 { 1.0 } else { 0.0 }));
+    let ran = b.ok("score m.safetensors hidden.csv --triplets");
+    assert!(ran.out.starts_with("row,column,error\n"), "{}", ran.out);
+    let found = numbers(&ran.out);
+    let n = found.len();
+    assert_eq!(n, 40 * 25 - (text.lines().count() - 1));
+    for (at, cell) in found.iter().enumerate() {
+        let want = if at % 4 == 0 { 1.0 } else { 0.0 };
+        assert!((cell[2] - want).abs() < 1e-5, "{cell:?}");
+    }
+    assert!(ran.err.contains(&format!("of {n} cells: root mean square 0.")), "{}", ran.err);
+    let shown = b.ok("score m.safetensors hidden.csv --triplets --summary -q").out;
+    let value = |name: &str| {
+        let line = shown.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{shown}"));
+        line.split_whitespace().last().unwrap().parse::<f64>().unwrap()
+    };
+    assert_eq!(value("cells"), n as f64);
+    let squares: f64 = found.iter().map(|cell| cell[2] * cell[2]).sum();
+    assert!((value("root mean square error") - (squares / n as f64).sqrt()).abs() < 1e-12);
+    assert!(value("inside their 95 % intervals") <= 0.75 + 1.0 / n as f64, "{shown}");
+    // A cell without a value is not scored.
+    b.write("one.csv", "r,c,v\n0,0,\n1,1,2\n");
+    assert_eq!(b.ok("score m.safetensors one.csv --triplets -q").out.lines().count(), 2);
+}
+
+#[test]
+fn scores_of_lists_are_refused_where_there_are_none() {
+    let b = Folder::new();
+    let (text, _) = list();
+    b.write("cells.csv", &text);
+    b.ok("fit matrix-completion cells.csv --triplets -k 1 -o m.safetensors -q");
+    b.both("d", 40, 4);
+    b.ok("fit pca d.npy -k 2 -o pca.safetensors -q");
+    b.write("asked.csv", "r,c\n0,0\n");
+    b.write("empty.csv", "r,c,v\n0,0,\n1,1,\n");
+    b.write("outside.csv", "r,c,v\n40,0,1\n");
+    for (command, code, words) in [
+        ("score pca.safetensors cells.csv --triplets", 1, "scoring a list of cells by a model of pca"),
+        ("score pca.safetensors cells.csv --triplets", 1, "fit matrix-completion, or give rows"),
+        ("score m.safetensors asked.csv --triplets", 1, "has no column of values"),
+        ("score m.safetensors empty.csv --triplets", 1, "none of its cells has a value"),
+        ("score m.safetensors outside.csv --triplets", 1, "40 rows and 25 columns"),
+        ("score m.safetensors cells.csv --triplets --quality", 2, "--quality"),
+        ("score m.safetensors cells.csv --triplets --keep user", 2, "no columns to keep"),
+        (
+            "report m.safetensors cells.csv --triplets --color user -o p.html",
+            2,
+            "no column to colour rows by",
+        ),
+        ("report m.safetensors --triplets -o p.html", 2, "INPUT"),
+    ] {
+        let run = b.run(command);
+        assert!(run.code == code && run.err.contains(words), "{command}: {} {}", run.code, run.err);
+    }
+}
+
+#[test]
+fn a_page_of_listed_cells_is_that_of_rows_with_gaps() {
+    let b = Folder::new();
+    let (text, _) = list();
+    b.write("cells.csv", &text);
+    b.ok("fit matrix-completion cells.csv --triplets -k 1 -o m.safetensors -q");
+    let mut rows = vec![vec![String::new(); 25]; 40];
+    for cell in text.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>()) {
+        rows[cell[0].parse::<usize>().unwrap()][cell[1].parse::<usize>().unwrap()] = cell[2].into();
+    }
+    let table: String = rows.iter().map(|row| row.join(",") + "\n").collect();
+    b.write("gaps.csv", table);
+    b.write("groups.csv", (0..40).map(|i| format!("{}\n", ["a", "b"][i % 2])).collect::<String>());
+    b.ok("report m.safetensors cells.csv --triplets --color groups.csv -o cells.html");
+    b.ok("report m.safetensors gaps.csv --no-header --color groups.csv -o gaps.html");
+    // The name of the input is that of its file.
+    let page = |name: &str| String::from_utf8(b.read(name)).unwrap();
+    let plain =
+        |page: String| page.replace(" --no-header", "").replace(" --triplets", "").replace("gaps.", "cells.");
+    assert!(plain(page("cells.html")) == plain(page("gaps.html")), "the pages differ");
 }

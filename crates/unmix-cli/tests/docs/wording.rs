@@ -73,8 +73,8 @@ pub(crate) fn filled(text: &str, indent: usize) -> String {
 
 #[test]
 fn sentences_of_the_registry_read_as_python() {
-    let said = "'auto' is `0.2 / g''(0)`; null for the variant's own, with `ortho=false` or `sigma='train'`, g'(x), 'true' for itself.";
+    let sentence = "'auto' is `0.2 / g''(0)`; null for the variant's own, with `ortho=false` or `sigma='train'`, g'(x), 'true' for itself.";
     let python = "``\"auto\"`` is ``0.2 / g''(0)``; None for the variant's own, with ``ortho=False`` or ``sigma=\"train\"``, g'(x), \
                   ``\"true\"`` for itself.";
-    assert_eq!(sentences(said), python);
+    assert_eq!(sentences(sentence), python);
 }

@@ -13,7 +13,7 @@ const PANEL: usize = LISTED;
 /// Numbers that are read at once.
 const PIECE: usize = 1 << 20;
 
-/// What all rows hold; `None` where rows cannot be read in any order.
+/// Statistics of all rows; `None` where rows cannot be read in any order.
 pub(super) fn contents<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Option<Totals>> {
     let p = rows.n_features();
     let Some(random) = rows.source().random().filter(|_| rows.sparse().is_none()) else { return Ok(None) };
@@ -55,7 +55,7 @@ pub(super) fn contents<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Opt
     Ok(Some(Totals { n_rows: random.n_rows(), incomplete_rows, constant, cells }))
 }
 
-/// What some columns of all rows hold, and the rows that are not complete there.
+/// Statistics of some columns of all rows, and the rows that are not complete there.
 fn panel<T: Real>(
     random: &dyn RandomAccess<T>,
     columns: std::ops::Range<usize>,

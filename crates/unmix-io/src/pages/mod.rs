@@ -5,15 +5,15 @@
 //! supports all types and reports errors, reads that column of these rows again.
 
 mod bits;
-mod spare;
+mod buffers;
 
 use bits::Runs;
 use parquet::basic::{Compression, Encoding, Type};
 use parquet::column::page::{Page, PageReader};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
-use spare::Paged;
-pub(crate) use spare::Spare;
+use buffers::PagedFile;
+pub(crate) use buffers::BufferPool;
 use std::sync::Arc;
 use unmix::Real;
 
@@ -51,22 +51,22 @@ impl Stored {
 /// One column of one row group.
 pub(crate) struct Chunk {
     stored: Stored,
-    pages: SerializedPageReader<Paged>,
+    pages: SerializedPageReader<PagedFile>,
     snappy: bool,
     /// Cells may be missing, so that every page marks them.
     optional: bool,
     words: Numbers,
     page: Numbers,
-    now: Now,
+    now: PageCells,
     /// Cells of the page that are not taken yet.
     left: usize,
     /// Bytes of all of its pages after decompression.
     bytes: u64,
-    spare: Spare,
+    pool: BufferPool,
 }
 
 /// How the cells of the current page are stored.
-enum Now {
+enum PageCells {
     /// From this byte on, one after the other.
     Plain(usize),
     /// As indices into the dictionary.
@@ -79,7 +79,7 @@ impl Chunk {
         file: &Arc<unmix::data::Bytes<'static>>,
         meta: &ColumnChunkMetaData,
         stored: Stored,
-        spare: &Spare,
+        pool: &BufferPool,
     ) -> Option<Self> {
         let column = meta.column_descr();
         let missing = meta.statistics().and_then(|s| s.null_count_opt()).unwrap_or(0);
@@ -95,7 +95,7 @@ impl Chunk {
         let raw = meta.clone().into_builder().set_compression(Compression::UNCOMPRESSED).build().ok();
         let meta = if snappy { &raw? } else { meta };
         let rows = usize::try_from(meta.num_values()).ok()?;
-        let pages = SerializedPageReader::new(Arc::new(Paged::new(file, spare)), meta, rows, None).ok()?;
+        let pages = SerializedPageReader::new(Arc::new(PagedFile::new(file, pool)), meta, rows, None).ok()?;
         Some(Self {
             stored,
             snappy,
@@ -103,10 +103,10 @@ impl Chunk {
             optional: meta.column_descr().max_def_level() == 1,
             words: Numbers::default(),
             page: Numbers::default(),
-            now: Now::Plain(0),
+            now: PageCells::Plain(0),
             left: 0,
             bytes: meta.uncompressed_size().max(0) as u64,
-            spare: spare.clone(),
+            pool: pool.clone(),
         })
     }
 
@@ -119,7 +119,7 @@ impl Chunk {
     pub(crate) fn take<T: Real>(&mut self, mut out: &mut [T]) -> Option<()> {
         while !out.is_empty() {
             if self.left == 0 {
-                self.turn()?;
+                self.next_page()?;
                 continue;
             }
             let (own, rest) = out.split_at_mut(self.left.min(out.len()).min(TILE));
@@ -144,19 +144,19 @@ impl Chunk {
     pub(crate) fn release(&mut self) {
         for numbers in [&mut self.words, &mut self.page] {
             if let Storage::Own(own) = std::mem::take(numbers).place {
-                self.spare.give(own);
+                self.pool.give(own);
             }
         }
     }
 
     fn decode<T, const N: usize>(&mut self, out: &mut [T], number: impl Fn([u8; N]) -> T) -> Option<()> {
         match &mut self.now {
-            Now::Plain(at) => {
+            PageCells::Plain(at) => {
                 let bytes = self.page.bytes().get(*at..*at + out.len() * N)?;
                 out.iter_mut().zip(bytes.as_chunks::<N>().0).for_each(|(out, b)| *out = number(*b));
                 *at += bytes.len();
             }
-            Now::Places(runs) => {
+            PageCells::Places(runs) => {
                 let mut places = [0; TILE];
                 let places = places.get_mut(..out.len())?;
                 runs.take(self.page.bytes(), places)?;
@@ -170,17 +170,17 @@ impl Chunk {
     }
 
     /// Goes to the next page that has cells.
-    fn turn(&mut self) -> Option<()> {
+    fn next_page(&mut self) -> Option<()> {
         match self.pages.get_next_page().ok()?? {
             Page::DictionaryPage { buf, num_values, encoding, .. } => {
                 if !matches!(encoding, Encoding::PLAIN | Encoding::PLAIN_DICTIONARY) {
                     return None;
                 }
-                self.words.set(buf, 0, self.snappy, &self.spare)?;
+                self.words.set(buf, 0, self.snappy, &self.pool)?;
                 self.words.shorten((num_values as usize).checked_mul(self.stored.size())?)
             }
             Page::DataPage { buf, num_values, encoding, def_level_encoding, .. } => {
-                self.page.set(buf, 0, self.snappy, &self.spare)?;
+                self.page.set(buf, 0, self.snappy, &self.pool)?;
                 let n = num_values as usize;
                 let mut start = 0;
                 if self.optional {
@@ -208,7 +208,7 @@ impl Chunk {
                 }
                 // The definition levels are before the compressed bytes.
                 let (levels, n) = (def_levels_byte_len as usize, num_values as usize);
-                self.page.set(buf, levels, self.snappy && is_compressed, &self.spare)?;
+                self.page.set(buf, levels, self.snappy && is_compressed, &self.pool)?;
                 if self.optional {
                     self.check_none_missing(0, levels, n)?;
                 }
@@ -226,11 +226,11 @@ impl Chunk {
     /// The page's `n` cells begin at byte `start`.
     fn begin(&mut self, start: usize, n: usize, encoding: Encoding) -> Option<()> {
         self.now = match encoding {
-            Encoding::PLAIN => Now::Plain(start),
+            Encoding::PLAIN => PageCells::Plain(start),
             Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY if n > 0 => {
-                Now::Places(Runs::new(*self.page.bytes().get(start)?, start + 1)?)
+                PageCells::Places(Runs::new(*self.page.bytes().get(start)?, start + 1)?)
             }
-            Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY => Now::Plain(start),
+            Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY => PageCells::Plain(start),
             _ => return None,
         };
         self.left = n;
@@ -268,7 +268,7 @@ impl Numbers {
     }
 
     /// Takes a page, of which all but the first `before` bytes are compressed.
-    fn set(&mut self, page: bytes::Bytes, before: usize, snappy: bool, spare: &Spare) -> Option<()> {
+    fn set(&mut self, page: bytes::Bytes, before: usize, snappy: bool, pool: &BufferPool) -> Option<()> {
         self.len = 0;
         if !snappy {
             self.len = page.len();
@@ -287,7 +287,7 @@ impl Numbers {
             Storage::Lent(_) => bytes::BytesMut::new(),
         };
         // What it held is not needed, so it need not be moved.
-        let mut own = spare.room(own, len);
+        let mut own = pool.room(own, len);
         own[..before].copy_from_slice(plain);
         let made = match length {
             0 => Some(0),

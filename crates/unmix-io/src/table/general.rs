@@ -11,7 +11,7 @@ pub(super) type ColumnPlace = (usize, usize);
 
 /// Some features of a part, of any type.
 pub(super) struct General<'a> {
-    of: &'a Table,
+    table: &'a Table,
     columns: Vec<usize>,
     /// Where each feature is in a batch.
     pub(super) places: Vec<ColumnPlace>,
@@ -22,9 +22,9 @@ pub(super) struct General<'a> {
 }
 
 impl<'a> General<'a> {
-    pub(super) fn new(of: &'a Table, features: Vec<usize>) -> Self {
-        let (columns, places) = of.places(&features);
-        Self { of, columns, places, batches: None, now: None, at: 0 }
+    pub(super) fn new(table: &'a Table, features: Vec<usize>) -> Self {
+        let (columns, places) = table.places(&features);
+        Self { table, columns, places, batches: None, now: None, at: 0 }
     }
 
     /// A batch with rows of the part that are not read yet, those from [`at`](Self::at) on; `None` at its end. The first call passes over
@@ -32,7 +32,7 @@ impl<'a> General<'a> {
     fn next(&mut self, part: usize, before: u64) -> Result<Option<RecordBatch>> {
         let mut before = if self.batches.is_some() { 0 } else { before };
         if self.batches.is_none() {
-            self.batches = Some(self.of.file.part(part, &self.columns)?);
+            self.batches = Some(self.table.file.part(part, &self.columns)?);
         }
         loop {
             if let Some(batch) = self.now.take() {
@@ -72,9 +72,9 @@ impl<'a> General<'a> {
 
     /// The error of a part that ends after `has` rows, or goes on.
     pub(super) fn other_rows(&self, part: usize, has: u64, more: &str) -> Error {
-        let single = self.of.file.parts().is_empty();
+        let single = self.table.file.parts().is_empty();
         let who = if single { "it".into() } else { format!("row group {part}") };
-        self.of.other_rows(who, self.of.parts()[part], has, more)
+        self.table.other_rows(who, self.table.parts()[part], has, more)
     }
 }
 

@@ -3,19 +3,19 @@
 use super::Table;
 use super::general::General;
 use crate::guard::guarded;
-use crate::pages::{Chunk, Spare, TILE};
+use crate::pages::{Chunk, BufferPool, TILE};
 use unmix::{Real, Result};
 
-/// What one thread uses again from part to part.
+/// Buffers that a thread reuses from part to part.
 pub(super) struct Tools<T> {
-    spare: Spare,
+    pool: BufferPool,
     /// Cells of a few columns, one column after the other.
     tile: Vec<T>,
 }
 
 impl<T: Real> Default for Tools<T> {
     fn default() -> Self {
-        Self { spare: Spare::default(), tile: vec![T::default(); WIDE * TILE] }
+        Self { pool: BufferPool::default(), tile: vec![T::default(); WIDE * TILE] }
     }
 }
 
@@ -31,7 +31,7 @@ const HELD: u64 = 20 << 20;
 /// on where one turns out not to be of it, the general reader reads it. One page of every column is held; where the part is read at once, of
 /// so many columns at a time as [`HELD`] allows.
 pub(super) struct Part<'a> {
-    of: &'a Table,
+    table: &'a Table,
     number: usize,
     pub(super) n_rows: u64,
     pub(super) done: u64,
@@ -41,22 +41,22 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    pub(super) fn new<T>(of: &'a Table, number: usize, n_rows: u64, tools: &Tools<T>) -> Self {
-        let (file, mut straight, mut left) = (&of.file, Vec::new(), Vec::new());
-        for feature in 0..of.columns.len() {
-            let chunk = guarded(file.path(), || Ok(file.chunk(number, of.columns[feature], &tools.spare)));
+    pub(super) fn new<T>(table: &'a Table, number: usize, n_rows: u64, tools: &Tools<T>) -> Self {
+        let (file, mut straight, mut left) = (&table.file, Vec::new(), Vec::new());
+        for feature in 0..table.columns.len() {
+            let chunk = guarded(file.path(), || Ok(file.chunk(number, table.columns[feature], &tools.pool)));
             match chunk.ok().flatten() {
                 Some(chunk) => straight.push((feature, chunk)),
                 None => left.push(feature),
             }
         }
-        let general = if left.is_empty() { vec![] } else { vec![General::new(of, left)] };
-        Self { of, number, n_rows, done: 0, straight, general }
+        let general = if left.is_empty() { vec![] } else { vec![General::new(table, left)] };
+        Self { table, number, n_rows, done: 0, straight, general }
     }
 
     /// Writes the next rows over `out`, no more than there are left.
     pub(super) fn read<T: Real>(&mut self, out: &mut [T], tools: &mut Tools<T>) -> Result<()> {
-        let p = self.of.columns.len();
+        let p = self.table.columns.len();
         let n = (out.len() / p.max(1)) as u64;
         let odd = self.decode(out, &mut tools.tile, self.done + n == self.n_rows);
         self.leave(odd);
@@ -67,9 +67,9 @@ impl<'a> Part<'a> {
         Ok(())
     }
 
-    /// Decodes rows straight, and says which features cannot be; `last` says that the part ends with these rows.
+    /// Decodes rows straight, and returns the features that cannot be decoded so; `last`: whether the part ends with these rows.
     fn decode<T: Real>(&mut self, out: &mut [T], tile: &mut [T], last: bool) -> Vec<usize> {
-        let (p, path, mut odd) = (self.of.columns.len(), self.of.file.path(), Vec::new());
+        let (p, path, mut odd) = (self.table.columns.len(), self.table.file.path(), Vec::new());
         let mut left = &mut self.straight[..];
         while let Some(group) = left.split_off_mut(..held_at_once(left)).filter(|group| !group.is_empty()) {
             for rows in out.chunks_mut(TILE * p.max(1)) {
@@ -98,13 +98,13 @@ impl<'a> Part<'a> {
     fn leave(&mut self, odd: Vec<usize>) {
         if !odd.is_empty() {
             self.straight.retain(|(feature, _)| !odd.contains(feature));
-            self.general.push(General::new(self.of, odd));
+            self.general.push(General::new(self.table, odd));
         }
     }
 
     /// An error if the part has more rows than its metadata state.
     pub(super) fn end(&mut self) -> Result<()> {
-        let path = self.of.file.path();
+        let path = self.table.file.path();
         let ended = |chunk: &mut Chunk| matches!(guarded(path, || Ok(chunk.ended())), Ok(true));
         let odd = self.straight.iter_mut().filter_map(|(i, chunk)| (!ended(chunk)).then_some(*i)).collect();
         self.leave(odd);

@@ -1,6 +1,6 @@
 //! Cells as numbers.
 
-/// What becomes of the cells of a column.
+/// How the cells of a column are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// Passed over.

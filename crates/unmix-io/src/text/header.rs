@@ -1,7 +1,7 @@
 //! Whether the first line holds names.
 
 use super::cells::{is_missing, numeral, shown, truth_value};
-use crate::{Wording, across};
+use crate::{Wording, transposed};
 use unmix::Result;
 
 /// A header when no cell of the line is a number, none when all are. Otherwise it is ambiguous: what was found, and what would
@@ -53,7 +53,7 @@ pub(super) fn written(record: &csv::ByteRecord) -> Vec<String> {
 
 /// Names of columns, each once: a name that comes again gets a number behind it (`a`, `a.1`), a missing one is its column's number.
 pub(super) fn names(record: &csv::ByteRecord) -> Vec<String> {
-    across::distinct(&written(record))
+    transposed::distinct(&written(record))
 }
 
 #[cfg(test)]

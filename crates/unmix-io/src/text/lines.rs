@@ -11,7 +11,7 @@ use unmix::{Error, Result};
 
 /// Records one after the other.
 pub(super) struct Lines<'a> {
-    reader: csv::Reader<Guard<Box<dyn Read + 'a>>>,
+    reader: csv::Reader<RecordLimiter<Box<dyn Read + 'a>>>,
     bytes: &'a Bytes<'static>,
     gz: bool,
     /// Byte of the text at which the first record begins.
@@ -35,17 +35,17 @@ pub(super) struct Dialect {
     /// Whether numbers have a comma where others have a point.
     pub(super) decimal_comma: bool,
     /// Cells that are missing, beside those that always are.
-    pub(super) na: Vec<Mark>,
+    pub(super) na: Vec<MissingMark>,
 }
 
 /// A mark of missing cells: those with this text, and where it is a number, those with an equal one.
 #[derive(Clone, Debug)]
-pub(super) struct Mark {
+pub(super) struct MissingMark {
     text: Vec<u8>,
     number: Option<f64>,
 }
 
-impl Mark {
+impl MissingMark {
     fn new(mark: &str, decimal_comma: bool) -> Self {
         let text = mark.trim().as_bytes().to_vec();
         let number = number(&text, decimal_comma).filter(|x| !x.is_nan());
@@ -75,7 +75,7 @@ impl Dialect {
     /// Of a file with this ending's delimiter.
     pub(super) fn new(by_ending: u8, options: &Options) -> Result<Self> {
         let Options { delimiter, decimal_comma, .. } = *options;
-        let na = options.na.iter().map(|mark| Mark::new(mark, decimal_comma)).collect();
+        let na = options.na.iter().map(|mark| MissingMark::new(mark, decimal_comma)).collect();
         if decimal_comma && delimiter == Some(b',') {
             let (why, remedy) =
                 ("commas are decimal separators here", "choose another delimiter, such as ';'");
@@ -183,7 +183,7 @@ impl<'a> Lines<'a> {
             .delimiter(delimiter)
             .comment(by_blanks.then_some(blanks::COMMENT))
             .buffer_capacity(1 << 17)
-            .from_reader(Guard { text, read: 0, line: 0, bounds: bounds.clone() });
+            .from_reader(RecordLimiter { text, read: 0, line: 0, bounds: bounds.clone() });
         let found = vec![false; dialect.na.len()];
         Ok(Self { reader, bytes, gz, start, bounds, dialect: dialect.clone(), delimiter, found })
     }
@@ -231,7 +231,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// What is wrong with a record that begins at byte `at` and never ends.
+    /// The error for a record that begins at byte `at` and never ends.
     fn endless(&self, found: &RecordTooLong, at: u64) -> Result<Error> {
         match found.line {
             Some(start) => too_long(self.bytes, self.gz, self.start + start, found.longest),
@@ -299,7 +299,7 @@ fn ends(bytes: &Bytes<'static>, gz: bool, start: u64) -> Result<bool> {
     Ok(false)
 }
 
-/// What is wrong with the line that begins at byte `start` of the text.
+/// The error for the line that begins at byte `start` of the text.
 fn too_long(bytes: &Bytes<'static>, gz: bool, start: u64, longest: u64) -> Result<Error> {
     let line = line_of(bytes, gz, start)?;
     let found = format!("line {line} is longer than {} MiB, which is too long for one row", longest >> 20);
@@ -314,7 +314,7 @@ fn text<'a>(bytes: &'a Bytes<'static>, gz: bool) -> Result<Box<dyn Read + 'a>> {
 
 /// Refuses records that never end. The splitter holds a record in memory, with eight bytes or more for each cell, and after a quote
 /// that is not closed, or in a file that is not text, that would be all the rest.
-struct Guard<R> {
+struct RecordLimiter<R> {
     text: R,
     read: u64,
     /// Where the last line begins, of which bytes have been read.
@@ -337,7 +337,7 @@ const LONGEST: u64 = 64 << 20;
 /// The longest of those behind a short one. No line of a table is much longer than the first.
 const LATER: u64 = 16 << 20;
 
-impl<R: Read> Read for Guard<R> {
+impl<R: Read> Read for RecordLimiter<R> {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
         let (start, longest) = (self.bounds.start.get(), self.bounds.longest.get());
         if self.read.saturating_sub(start) > longest {
@@ -376,16 +376,16 @@ mod tests {
     #[test]
     fn a_record_that_never_ends_is_refused_and_records_that_end_are_not() {
         let bounds = Rc::new(Bounds { start: Cell::new(0), longest: Cell::new(LONGEST) });
-        let mut guard = Guard { text: std::io::repeat(b'x'), read: 0, line: 0, bounds: bounds.clone() };
+        let mut limiter = RecordLimiter { text: std::io::repeat(b'x'), read: 0, line: 0, bounds: bounds.clone() };
         let mut buffer = vec![0; 1 << 20];
         // Records that end: the start moves on, and a text of twice the length goes through.
-        while guard.read < 2 * LONGEST {
-            assert!(guard.read(&mut buffer).unwrap() > 0);
-            bounds.start.set(guard.read);
+        while limiter.read < 2 * LONGEST {
+            assert!(limiter.read(&mut buffer).unwrap() > 0);
+            bounds.start.set(limiter.read);
         }
         let refused = loop {
-            match guard.read(&mut buffer) {
-                Ok(n) => assert!(n > 0 && guard.read <= 3 * LONGEST + (2 << 20)),
+            match limiter.read(&mut buffer) {
+                Ok(n) => assert!(n > 0 && limiter.read <= 3 * LONGEST + (2 << 20)),
                 Err(e) => break e,
             }
         };

@@ -11,7 +11,7 @@ mod plain;
 mod preamble;
 mod remedy;
 
-use crate::across::{self, Across};
+use crate::transposed::{self, TransposedFeatures};
 use crate::selection::Selection;
 use crate::{Input, Options, Wording, array, index, progress};
 use cells::Role;
@@ -40,7 +40,7 @@ pub(crate) fn open(
         return Err(Error::format(bytes.path(), found, "check the program that wrote it"));
     };
     let has_header = match options.header {
-        Some(said) => said,
+        Some(given) => given,
         None => header::is_header(&record, || lines.line(place), options.wording)
             .map_err(|(found, remedy)| Error::format(bytes.path(), found, remedy))?,
     };
@@ -60,9 +60,9 @@ pub(crate) fn open(
         Vec::from_iter(index::note(&origin, &selection.index, &written, n_columns, options.wording));
     if let Some(&j) = naming.first().filter(|_| found) {
         let name = names.as_ref().map_or_else(|| j.to_string(), |names| names[j].clone());
-        notes.push(across::note(&origin, j, &name));
+        notes.push(transposed::note(&origin, j, &name));
     }
-    notes.extend(names.as_ref().and_then(|names| across::repeated(&origin, &written, names)));
+    notes.extend(names.as_ref().and_then(|names| transposed::repeated(&origin, &written, names)));
     if options.header.is_none() && !has_header {
         notes.extend(guess::note(bytes, gz, &dialect, options.wording)?);
     }
@@ -99,7 +99,7 @@ pub(crate) fn open(
     table.input(read, options)
 }
 
-/// [`across::naming`] by the cells of the first row.
+/// [`transposed::naming`] by the cells of the first row.
 fn naming(
     selection: &mut Selection,
     bytes: &Bytes<'static>,
@@ -115,7 +115,7 @@ fn naming(
         n_columns = n_columns.max(record.len());
     }
     let is_text = |j: usize| record.get(j).is_some_and(|cell| cells::number(cell).is_none());
-    Ok(across::naming(selection, n_columns, is_text))
+    Ok(transposed::naming(selection, n_columns, is_text))
 }
 
 /// Properties of a file, from its first line and the options.
@@ -136,7 +136,7 @@ struct Table<'a> {
     wording: Wording,
 }
 
-/// What its other lines hold.
+/// The layout of the lines below the header.
 struct Read {
     numbers: Numbers,
     n_rows: u64,
@@ -251,8 +251,8 @@ impl Table<'_> {
         let rows = match (read.numbers, options.transpose) {
             (numbers, true) => {
                 let array = numbers.spooled(path)?.into_rows::<f64>(width)?.transposed();
-                let across = Across::new(levels, options)?;
-                kept = across::kept(options, stored_names.as_deref());
+                let across = TransposedFeatures::new(levels, options)?;
+                kept = transposed::kept(options, stored_names.as_deref());
                 row_names = stored_names.filter(|_| options.row_names);
                 ignored = across.ignored;
                 let n_features = across.columns.as_ref().map_or(array.features().len() as usize, Vec::len);

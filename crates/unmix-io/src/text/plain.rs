@@ -22,7 +22,7 @@ const PAD: usize = 32;
 pub(super) struct Plain<'a> {
     pub(super) bytes: &'a Bytes<'static>,
     pub(super) delimiter: u8,
-    /// What becomes of each column; none is kept as text.
+    /// The role of each column; none is kept as text.
     pub(super) roles: &'a [Role],
     /// Numbers in a row.
     pub(super) width: usize,
@@ -50,7 +50,7 @@ impl Numbers {
     }
 }
 
-/// What threads take their pieces from.
+/// The queue from which threads take pieces of the text.
 struct WorkQueue<'r> {
     /// Where the next piece begins.
     at: u64,
@@ -110,7 +110,7 @@ impl Plain<'_> {
         let pieces = (self.bytes.len() - at).div_ceil(PIECE as u64);
         let threads = run.threads.min(usize::try_from(pieces).unwrap_or(usize::MAX));
         let feed = Mutex::new(WorkQueue { at, piece: PIECE, room: &mut *room, taken: 0, closed: false });
-        let work = |tell: bool| -> Result<Option<Vec<ParsedPiece>>> {
+        let work = |reports: bool| -> Result<Option<Vec<ParsedPiece>>> {
             let (mut block, mut made) = (Vec::new(), Vec::new());
             while let Some(Piece { end, first, room }) = self.piece(&feed, &mut block)? {
                 let Some(rows) = self.rows(&block, end, room) else {
@@ -118,7 +118,7 @@ impl Plain<'_> {
                     return Ok(None);
                 };
                 made.push((first, rows));
-                if tell {
+                if reports {
                     crate::progress(run, before + (first + rows) as u64).inspect_err(|_| close(&feed))?;
                 }
             }

@@ -83,11 +83,11 @@ fn an_index_is_left_out_of_every_format_of_columns_with_a_warning() {
             let open = |options: &Options| folder.open(file, &bytes, options).unwrap();
             let input = open(&Options::default());
             assert_eq!((numbers(&input.rows), names(&input)), (ROWS.to_vec(), vec!["a".into(), "b".into()]));
-            let said = input.rows.notes();
-            assert_eq!(said.len(), 1, "{file}");
+            let notes = input.rows.notes();
+            assert_eq!(notes.len(), 1, "{file}");
             let want = format!("column 1 ('{name}') is the index of a table and left out");
-            assert!(said[0].contains(&want) && said[0].contains("add --columns 0-2"), "{}", said[0]);
-            assert_eq!(describe(&input, &Default::default()).unwrap().notes, said);
+            assert!(notes[0].contains(&want) && notes[0].contains("add --columns 0-2"), "{}", notes[0]);
+            assert_eq!(describe(&input, &Default::default()).unwrap().notes, notes);
             let whole = open(&columns("0-2", "", ""));
             assert_eq!(names(&whole), ["a", name, "b"]);
             assert!(whole.rows.notes().is_empty());
@@ -117,8 +117,8 @@ fn a_first_column_without_a_name_is_the_index_of_a_text_table() {
     ] {
         let input = folder.open(file, text, &Options::default()).unwrap();
         assert_eq!((numbers(&input.rows), names(&input)), (ROWS.to_vec(), vec!["a".into(), "b".into()]));
-        let said = &input.rows.notes()[0];
-        assert!(said.contains("is the index of a table and left out; to read all columns"), "{said}");
+        let note = &input.rows.notes()[0];
+        assert!(note.contains("is the index of a table and left out; to read all columns"), "{note}");
     }
     let whole = folder.open("t.csv", ",a\n7,1\n8,2\n", &columns("0-1", "", "")).unwrap();
     assert_eq!((numbers(&whole.rows), whole.rows.notes().len()), (vec![7.0, 1.0, 8.0, 2.0], 0));
@@ -137,9 +137,9 @@ fn a_first_line_of_numbers_that_looks_like_names_is_a_row_with_a_warning() {
     let years = format!("2019,2020,2021,2022\n{rows}");
     let input = folder.open("t.csv", &years, &Options::default()).unwrap();
     assert_eq!(input.rows.n_rows(), Some(61), "the first line is a row");
-    let said = &input.rows.notes()[0];
+    let note = &input.rows.notes()[0];
     let want = "line 1 (2019, 2020, 2021, 2022) was read as numbers; add --header if it holds names";
-    assert!(said.contains(want), "{said}");
+    assert!(note.contains(want), "{note}");
     for header in [true, false] {
         let options = Options { header: Some(header), ..Default::default() };
         let input = folder.open("t.csv", &years, &options).unwrap();

@@ -164,3 +164,50 @@ fn a_handle_reads_again_and_refuses_files_that_have_changed() {
     assert!(Files::new(&[folder.path().join("none.npy")], Options::default()).is_err());
     assert!(Files::new(&[folder.path()], Options::default()).is_err(), "a folder without images");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_handle_copies_a_pipe_and_reads_it_again() {
+    let folder = Folder::new();
+    let path = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let files = Files::new(&[&path], Options::default()).unwrap();
+    assert!(files.read_once());
+    let write = std::thread::spawn({
+        let path = path.clone();
+        move || std::fs::write(path, "a,b\n1,2\n3,4\n").unwrap()
+    });
+    let run = Run::default();
+    for files in [files.clone(), files] {
+        assert_eq!(numbers(&files.open(&run).unwrap().rows), [1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(files.about(&run).unwrap().n_rows, 2);
+    }
+    write.join().unwrap();
+}
+
+#[test]
+fn a_list_of_cells_becomes_sparse_rows() {
+    let folder = Folder::new();
+    let path = folder.put("t.csv", "row,column,value\n2,1,5\n0,2,0\n0,0,\n");
+    let run = Run::default();
+    let options = Options { triplets: true, ..Options::default() };
+    let files = Files::new(&[&path], options.clone()).unwrap();
+    let about = files.about(&run).unwrap();
+    assert_eq!((about.n_rows, about.n_features, about.names), (3, 3, None));
+    assert_eq!(files.cells(&run).unwrap(), [(2, 1), (0, 2), (0, 0)]);
+    // A model determines the number of columns, and its names are not those of the list.
+    let input = files
+        .open_as(&run, |options| {
+            (options.n_features, options.wanted) = (Some(5), Some(vec!["a".into()]));
+        })
+        .unwrap();
+    let (rows, shape) = (&input.rows, &input.shape);
+    assert_eq!((rows.n_features(), &shape[..]), (5, &[Some(3), Some(5)][..]));
+    let unmix::AnyRows::F64(rows) = rows else { panic!("{}", rows.dtype().name()) };
+    assert_eq!(rows.sparse().unwrap().row(0), (&[2u32][..], &[0.0][..]));
+    let refused = |text: &str| folder.refusal("x.csv", text, &options);
+    assert!(refused("a,b,c,d\n0,0,1,2\n").ends_with("choose three, as in --columns a,b,c"));
+    assert!(refused("a,b,c\nann,0,1\n").contains("replace names by numbers first"));
+    let from_one = folder.open("x.csv", "a,b,c\n1,1,3\n1,2,4\n", &options).unwrap();
+    assert!(from_one.rows.notes()[0].contains("are rows and columns numbered from 1?"));
+}

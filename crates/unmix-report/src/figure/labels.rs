@@ -9,7 +9,7 @@ const MOST_CLASSES: usize = CLASSES.len();
 /// Steps of a continuous scale.
 const STEPS: usize = 24;
 
-/// What colours stand for.
+/// The quantity that colours encode.
 pub(crate) enum Colouring {
     /// One colour for all.
     None,
@@ -147,7 +147,7 @@ fn date(text: &str) -> Option<f64> {
     Some(365.0 * year + leaps + ((153.0 * month + 2.0) / 5.0).floor() + of_month + clock)
 }
 
-/// What "13:45:10" is of a day; 0 of anything else.
+/// "13:45:10" as a fraction of a day; 0 for other texts.
 fn time_of_day(text: &str) -> f64 {
     let parts = text.split(':').take(3).map(|part| part.parse::<f64>().unwrap_or(0.0));
     parts.zip([24.0, 1440.0, 86400.0]).map(|(part, of)| part / of).sum()

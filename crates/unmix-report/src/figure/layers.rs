@@ -18,14 +18,14 @@ pub(crate) fn by_layer(series: &[Series], name: &str) -> Markup {
     let all = series.iter().flat_map(|s| s.values.iter().copied()).filter(|x| x.is_finite());
     let frame = Frame::new(WIDTH, 250.0, (1.0, depth as f64), padded(extent(all), 0.05));
     let frame = Frame { margins: [66.0, 10.0, 10.0, 36.0], ..frame };
-    let said: Vec<String> = series
+    let ranges: Vec<String> = series
         .iter()
         .map(|s| {
             let end = |x: Option<&f64>| x.map_or_else(String::new, |x| number(*x));
             format!("{} from {} to {}", s.label, end(s.values.first()), end(s.values.last()))
         })
         .collect();
-    let label = format!("{name} over {depth} layers: {}", said.join("; "));
+    let label = format!("{name} over {depth} layers: {}", ranges.join("; "));
     let places = |s: &Series| {
         s.values.iter().enumerate().map(|(i, y)| (i as f64 + 1.0, *y)).collect::<Vec<(f64, f64)>>()
     };

@@ -11,7 +11,7 @@ pub(crate) use labels::Colouring;
 pub(crate) use layers::{Series, by_layer};
 pub(crate) use scatter::{legend, scatter};
 pub(crate) use source::{TimeCourse, course, power, small_bars, topography};
-pub(crate) use spectrum::{along, cumulative, densities, histogram, objective, scree, use_of_components};
+pub(crate) use spectrum::{alpha_curve, cumulative, densities, histogram, objective, scree, use_of_components};
 pub(crate) use vector::{bars, curve, overlay, standardised};
 
 /// Width of a drawing in its own units; a page shows two beside each other, a phone one.

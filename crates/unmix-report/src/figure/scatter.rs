@@ -220,7 +220,7 @@ fn end(x: f64, label: Option<&String>) -> String {
     label.map_or_else(|| number(x), Clone::clone)
 }
 
-/// What the colours stand for.
+/// The quantity that the colours encode.
 pub(crate) fn legend(colouring: &Colouring) -> Markup {
     match colouring {
         Colouring::None => html! {},

@@ -1,7 +1,7 @@
 //! Explained variance of the components and its cumulative sum, in what share of the rows each code is not 0, and the objective over iterations.
 
 use super::WIDTH;
-use crate::along::Along;
+use crate::alpha_path::AlphaPath;
 use crate::number::{count, number, percent};
 use crate::svg::{Frame, Ticks, extent, padded, pt};
 use maud::{Markup, html};
@@ -78,13 +78,13 @@ pub(crate) fn objective(values: &[f64], over: Counted, falls: bool) -> Markup {
         html! {
             (frame.axes(over.word(1), "objective", &Ticks::whole(frame.x, 7), &Ticks::round(frame.y, 4)))
             path.line d=(frame.line(values.iter().enumerate().map(|(i, y)| (i as f64 + 1.0, *y)))) {}
-            @if falls { g.points stroke-width="3" { path.falls d=(frame.dots(fallen(values))) {} } }
+            @if falls { g.points stroke-width="3" { path.falls d=(frame.dots(decreased_points(values))) {} } }
         },
     )
 }
 
 /// Iterations after which the objective is lower than before them, as numbered on the axis.
-fn fallen(values: &[f64]) -> impl Iterator<Item = (f64, f64)> {
+fn decreased_points(values: &[f64]) -> impl Iterator<Item = (f64, f64)> {
     let falls = values.windows(2).enumerate().filter(|(_, pair)| pair[1] < pair[0]);
     falls.map(|(i, pair)| (i as f64 + 2.0, pair[1]))
 }
@@ -117,9 +117,9 @@ pub(crate) fn use_of_components(share: &[f64]) -> Markup {
 }
 
 /// A mean over rows against the logarithm of alpha, with a dotted line at the alpha of the model.
-pub(crate) fn along(of: &Along, values: &[f64], y_name: &str) -> Markup {
-    let exponents: Vec<f64> = of.alphas.iter().map(|alpha| alpha.log10()).collect();
-    let ends = extent(exponents.iter().copied().chain((of.alpha > 0.0).then(|| of.alpha.log10())));
+pub(crate) fn alpha_curve(path: &AlphaPath, values: &[f64], y_name: &str) -> Markup {
+    let exponents: Vec<f64> = path.alphas.iter().map(|alpha| alpha.log10()).collect();
+    let ends = extent(exponents.iter().copied().chain((path.alpha > 0.0).then(|| path.alpha.log10())));
     let top = extent(values.iter().copied()).1.max(1e-12) * 1.06;
     let frame = Frame::new(WIDTH, 250.0, padded(ends, 0.02), (0.0, top));
     let (first, last) = (values.first().copied().unwrap_or(0.0), values.last().copied().unwrap_or(0.0));
@@ -130,8 +130,8 @@ pub(crate) fn along(of: &Along, values: &[f64], y_name: &str) -> Markup {
         html! {
             (frame.axes("log10 of alpha", y_name, &Ticks::round(frame.x, 6), &Ticks::round(frame.y, 5)))
             path.line d=(frame.line(exponents.iter().copied().zip(values.iter().copied()))) {}
-            @if of.alpha > 0.0 {
-                path.drop d=(format!("M{} {}V{}", pt(frame.px(of.alpha.log10())), pt(frame.top()), pt(frame.bottom()))) {}
+            @if path.alpha > 0.0 {
+                path.drop d=(format!("M{} {}V{}", pt(frame.px(path.alpha.log10())), pt(frame.top()), pt(frame.bottom()))) {}
             }
         },
     )

@@ -26,7 +26,7 @@ pub(super) fn section(context: &Context<'_>, run: &Run<'_>) -> Result<Markup> {
     let all: f64 = table.as_slice().iter().sum();
     let inside: f64 =
         (0..n).map(|i| (0..n).filter(|&j| labels[i] == labels[j]).map(|j| table[(i, j)]).sum::<f64>()).sum();
-    let said = format!("Affinities of {n} rows, ordered by their nearest subspace");
+    let alt_text = format!("Affinities of {n} rows, ordered by their nearest subspace");
     Ok(super::section(
         "affinities",
         "Affinities of rows",
@@ -38,7 +38,7 @@ pub(super) fn section(context: &Context<'_>, run: &Run<'_>) -> Result<Markup> {
                  coefficients between them, drawn from white, 0, to 1 and above. The rows of a subspace are a block on the diagonal."
                 @if all > 0.0 { " " strong { (percent(inside / all)) } " of the sum of all affinities is between rows with the same nearest subspace." }
             }
-            div.panels { figure { img src=(uri) alt=(said); } }
+            div.panels { figure { img src=(uri) alt=(alt_text); } }
         },
     ))
 }

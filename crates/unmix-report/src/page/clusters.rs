@@ -8,13 +8,13 @@ use crate::svg::{Frame, Ticks, extent, padded, pt};
 use maud::{Markup, html};
 use serde_json::Value;
 
-/// What is clustered apart: name in the model file, and for the user.
+/// The two sets of fits that are clustered separately: name in the model file, and label.
 const KINDS: [(&str, &str); 2] = [("halves", "halves"), ("restarts", "other seeds")];
 
 /// Names of the columns: of each clustering that there is. None in files of earlier versions.
 pub(super) fn columns(found: &Value) -> Vec<String> {
     let is = |(name, _): &&(&str, &str)| found["clusters"][*name].is_object();
-    KINDS.iter().filter(is).map(|(_, said)| format!("Iq, {said}")).collect()
+    KINDS.iter().filter(is).map(|(_, name)| format!("Iq, {name}")).collect()
 }
 
 /// Row `j` of these columns.
@@ -95,7 +95,7 @@ fn drawing(places: &[MapPoint], widest: &Value) -> Markup {
         places.iter().filter(is).map(|p| p.at)
     };
     let hulls: Vec<(usize, Vec<(f64, f64)>)> = components.iter().map(|&j| (j, hull(of(j, None)))).collect();
-    let said = |j: usize| {
+    let tooltip = |j: usize| {
         let number = |name: &str| widest[name][j].as_u64().unwrap_or(0);
         let alike = widest["similarity"][j].as_f64().unwrap_or(0.0);
         let (size, fits) = (count(number("size")), number("fits"));
@@ -107,14 +107,14 @@ fn drawing(places: &[MapPoint], widest: &Value) -> Markup {
     frame.draw("Estimates of all fits in the plane: similar ones are near each other", html! {
         @for (j, around) in &hulls {
             path style=(format!("fill:{0};stroke:{0};stroke-width:11;stroke-linejoin:round;stroke-linecap:round;opacity:.2", colour(*j)))
-                d=(frame.line(around.iter().copied()) + "Z") { title { (said(*j)) } }
+                d=(frame.line(around.iter().copied()) + "Z") { title { (tooltip(*j)) } }
         }
         g.points stroke-width="5" {
             @for &j in &components {
                 @for half in [false, true] {
                     @let d = frame.dots(of(j, Some(half)));
                     @if !d.is_empty() {
-                        path stroke=(colour(j)) stroke-linecap=(if half { "square" } else { "round" }) d=(d) { title { (said(j)) } }
+                        path stroke=(colour(j)) stroke-linecap=(if half { "square" } else { "round" }) d=(d) { title { (tooltip(j)) } }
                     }
                 }
             }

@@ -64,11 +64,11 @@ fn along_alpha(sample: &Sample) -> Markup {
         div.panels {
             figure {
                 figcaption { b { "nonzero codes of a row along alpha" } }
-                (figure::along(along, &along.nonzero, "nonzero codes"))
+                (figure::alpha_curve(along, &along.nonzero, "nonzero codes"))
             }
             figure {
                 figcaption { b { "squared error along alpha" } }
-                (figure::along(along, &along.error, "share of the squared norm"))
+                (figure::alpha_curve(along, &along.error, "share of the squared norm"))
             }
         }
     }
@@ -202,7 +202,7 @@ fn curve(context: &Context<'_>, example: &Example, terms: &[Term]) -> Markup {
     let distance = |y: &[f64]| example.row.iter().zip(y).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt();
     let mean = description::mean(context.model).unwrap_or_else(|| vec![0.0; example.row.len()]);
     let error = distance(&sum) / distance(&mean).max(f64::MIN_POSITIVE);
-    let said = format!(
+    let alt_text = format!(
         "{} and the sum of {} components, error {}",
         context.row_called(example.index),
         terms.len(),
@@ -212,7 +212,7 @@ fn curve(context: &Context<'_>, example: &Example, terms: &[Term]) -> Markup {
     html! {
         figure {
             figcaption { b { (context.row_called(example.index)) } span { (named.join(", ")) } }
-            (figure::overlay(&example.row, &sum, "value", &said))
+            (figure::overlay(&example.row, &sum, "value", &alt_text))
         }
     }
 }

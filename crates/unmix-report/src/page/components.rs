@@ -176,12 +176,12 @@ pub(super) fn heading(context: &Context<'_>, i: usize) -> Markup {
     html! {
         b { (i) }
         @if let Some(share) = &context.spectrum.share { span { (percent(share[i])) } }
-        (chip(context, i))
+        (verdict_badge(context, i))
     }
 }
 
 /// Reliability of a component, as a short text.
-pub(super) fn chip(context: &Context<'_>, i: usize) -> Markup {
+pub(super) fn verdict_badge(context: &Context<'_>, i: usize) -> Markup {
     html! {
         @if let Some(verdict) = description::verdict(context.model, i) {
             span class={ "verdict " (verdict.class) } title=(verdict.full) { (verdict.short) }
@@ -189,7 +189,7 @@ pub(super) fn chip(context: &Context<'_>, i: usize) -> Markup {
     }
 }
 
-fn said(context: &Context<'_>, i: usize) -> String {
+fn alt_text(context: &Context<'_>, i: usize) -> String {
     match &context.spectrum.share {
         Some(share) => format!("Component {i}, {} of the variance", percent(share[i])),
         None if description::unit(context.model) == "subspace" => format!("Subspace {i}"),
@@ -216,8 +216,8 @@ fn pictures(
         out.push(html! { figure.mean { img src=(uri) alt="Mean of the rows"; figcaption { b { "mean" } } } });
     }
     for i in 0..shown {
-        let drawing = picture(decoder.row(i), layout, shrink, &said(context, i))?;
-        out.push(under(heading(context, i), drawing));
+        let drawing = picture(decoder.row(i), layout, shrink, &alt_text(context, i))?;
+        out.push(captioned(heading(context, i), drawing));
     }
     Ok(out)
 }
@@ -228,33 +228,33 @@ pub(super) fn figure_of(
     look: VectorStyle,
     vector: &[f64],
     shrink: usize,
-    (heading, said): (Markup, &str),
+    (heading, alt_text): (Markup, &str),
 ) -> Result<Markup> {
     Ok(match look {
-        VectorStyle::Pictures(layout) => under(heading, picture(vector, layout, shrink, said)?),
-        VectorStyle::Heads => under(heading, head(context, vector, said)),
-        VectorStyle::Curves => panel(heading, figure::curve(vector, "loading", said)),
-        VectorStyle::Bars => panel(heading, bar_chart(context, vector, said)),
+        VectorStyle::Pictures(layout) => captioned(heading, picture(vector, layout, shrink, alt_text)?),
+        VectorStyle::Heads => captioned(heading, head(context, vector, alt_text)),
+        VectorStyle::Curves => panel(heading, figure::curve(vector, "loading", alt_text)),
+        VectorStyle::Bars => panel(heading, bar_chart(context, vector, alt_text)),
     })
 }
 
-fn picture(vector: &[f64], layout: Layout, shrink: usize, said: &str) -> Result<Markup> {
+fn picture(vector: &[f64], layout: Layout, shrink: usize, alt_text: &str) -> Result<Markup> {
     let uri = data_uri(vector, layout, Scale::signed(vector), shrink)?;
-    Ok(html! { img src=(uri) alt=(said); })
+    Ok(html! { img src=(uri) alt=(alt_text); })
 }
 
 fn heads(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Markup> {
-    let one = |i: usize| under(heading(context, i), head(context, decoder.row(i), &said(context, i)));
+    let one = |i: usize| captioned(heading(context, i), head(context, decoder.row(i), &alt_text(context, i)));
     (0..shown).map(one).collect()
 }
 
-fn head(context: &Context<'_>, vector: &[f64], said: &str) -> Markup {
+fn head(context: &Context<'_>, vector: &[f64], alt_text: &str) -> Markup {
     let places = context.options.positions.as_deref().unwrap_or_default();
-    figure::topography(places, vector, |j: usize| description::feature_name(context.model, j), said)
+    figure::topography(places, vector, |j: usize| description::feature_name(context.model, j), alt_text)
 }
 
 /// A drawing with its heading below it.
-fn under(heading: Markup, drawing: Markup) -> Markup {
+fn captioned(heading: Markup, drawing: Markup) -> Markup {
     html! { figure.component { (drawing) figcaption { (heading) } } }
 }
 
@@ -268,7 +268,7 @@ fn curves(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Mar
         html! { figure.mean { figcaption { b { "mean" } } (drawing) } }
     });
     let component =
-        |i| panel(heading(context, i), figure::curve(decoder.row(i), "loading", &said(context, i)));
+        |i| panel(heading(context, i), figure::curve(decoder.row(i), "loading", &alt_text(context, i)));
     mean.into_iter().chain((0..shown).map(component)).collect()
 }
 
@@ -285,12 +285,12 @@ fn in_own_units(context: &Context<'_>, mut decoder: Matrix<f64>) -> Matrix<f64> 
 
 fn bars(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Markup> {
     let component =
-        |i: usize| panel(heading(context, i), bar_chart(context, decoder.row(i), &said(context, i)));
+        |i: usize| panel(heading(context, i), bar_chart(context, decoder.row(i), &alt_text(context, i)));
     (0..shown).map(component).collect()
 }
 
 /// A bar for each entry, or for each of the largest of many.
-fn bar_chart(context: &Context<'_>, vector: &[f64], said: &str) -> Markup {
+fn bar_chart(context: &Context<'_>, vector: &[f64], alt_text: &str) -> Markup {
     let most = vector.iter().fold(0.0f64, |m, x| m.max(x.abs())).max(f64::MIN_POSITIVE);
     let mut order: Vec<usize> = (0..vector.len()).collect();
     if vector.len() > MOST_BARS {
@@ -299,5 +299,5 @@ fn bar_chart(context: &Context<'_>, vector: &[f64], said: &str) -> Markup {
     }
     let entries: Vec<(String, f64)> =
         order.into_iter().map(|j| (description::feature_name(context.model, j), vector[j])).collect();
-    figure::bars(&entries, most, said)
+    figure::bars(&entries, most, alt_text)
 }

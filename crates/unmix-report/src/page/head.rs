@@ -1,4 +1,4 @@
-//! What was fitted on what, and how it ended.
+//! The head of the page: method, data and outcome of the fit.
 
 use super::Context;
 use crate::description;

@@ -19,7 +19,7 @@ pub(super) fn of_network(context: &Context<'_>) -> Markup {
     let error = if supervised { curves(name, &decibels) } else { curves(name, &|x| x) };
     let gap = curves("gap", &|x| x.max(1e-16).log10());
     let n = table["n_rows"].as_u64().unwrap_or(0);
-    let learnt: Vec<(&str, Vec<f64>)> =
+    let trained: Vec<(&str, Vec<f64>)> =
         [("step of each layer", "layer_steps"), ("threshold of each layer", "thresholds")]
             .into_iter()
             .filter_map(|(label, name)| Some((label, context.model.tensor(name)?.f64s())))
@@ -39,7 +39,7 @@ pub(super) fn of_network(context: &Context<'_>) -> Markup {
                     figcaption { b { "duality gap after each layer" } }
                     (figure::by_layer(&gap, "log10 of the gap"))
                 }
-                @for (label, values) in &learnt {
+                @for (label, values) in &trained {
                     figure {
                         figcaption { b { (label) } }
                         (figure::by_layer(&[Series { label: "network", values: values.clone() }], label.split(' ').next().unwrap_or(label)))

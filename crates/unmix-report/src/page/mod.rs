@@ -1,7 +1,7 @@
 //! The page: one HTML file without network access and scripts.
 
 mod affinities;
-mod beside;
+mod model_comparison;
 mod clusters;
 mod codes;
 mod components;
@@ -22,7 +22,7 @@ mod variance;
 
 use crate::Options;
 use crate::description::Spectrum;
-use crate::modules::{self as found, Shown};
+use crate::modules::{self as found, ShownModules};
 use crate::sample::Sample;
 use crate::units::Units;
 use crate::window::Window;
@@ -41,8 +41,8 @@ struct Context<'a> {
     /// Units of an overcomplete code, of models that state how often each is active.
     units: Option<Units>,
     /// Modules, of models whose units are modules.
-    modules: Option<Shown>,
-    /// What the input is called.
+    modules: Option<ShownModules>,
+    /// The name of the input.
     input: Option<String>,
     /// Whether the order of the columns is meaningful, so that vectors over them are curves.
     in_order: bool,
@@ -54,7 +54,7 @@ impl Context<'_> {
         self.options.row_names.as_ref()?.get(i as usize).map(String::as_str)
     }
 
-    /// What row `i` is called at the beginning of a sentence.
+    /// The name of row `i` at the beginning of a sentence.
     fn row_called(&self, i: u64) -> String {
         self.row_name(i).map_or_else(|| format!("Row {i}"), Into::into)
     }
@@ -74,13 +74,15 @@ impl Context<'_> {
 /// [`Error::Interrupted`].
 pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &Run<'_>) -> Result<String> {
     let other = options.beside.as_ref().map(|(_, other)| other);
-    beside::check(model, other)?;
+    model_comparison::check(model, other)?;
     sources::check(model, options)?;
     rows::check(model, options)?;
+    let cells = rows.and_then(|rows| cells_of(model, rows));
+    let rows = cells.as_ref().or(rows);
     let sample = match rows {
         Some(rows) => {
             // Codes that are mostly 0 have no correlation to speak of: components are then paired by their directions.
-            let coded = other.filter(|other| !beside::by_directions(model, other));
+            let coded = other.filter(|other| !model_comparison::by_directions(model, other));
             Some(with_rows!(rows, rows => Sample::of(model, coded, &options.pairs, rows, run))?)
         }
         None => None,
@@ -125,6 +127,17 @@ pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &
     Ok(document(&context, run)?.into_string())
 }
 
+/// Sparse rows of a model whose observed cells are the stored entries: all other cells are then missing, not 0.
+fn cells_of<'r>(model: &Model, rows: &'r AnyRows<'_>) -> Option<AnyRows<'r>> {
+    if !model.code().codes().stored {
+        return None;
+    }
+    match rows {
+        AnyRows::F32(rows) => rows.as_cells().map(AnyRows::F32),
+        AnyRows::F64(rows) => rows.as_cells().map(AnyRows::F64),
+    }
+}
+
 /// Nothing may be fetched or executed, whatever the data contain.
 const POLICY: &str = "default-src 'none'; img-src data:; media-src data:; style-src 'unsafe-inline'";
 
@@ -148,7 +161,7 @@ fn document(context: &Context<'_>, run: &Run<'_>) -> Result<Markup> {
                     (factors::of_factors(context))
                     (sources::section(context))
                     (truth::section(context)?)
-                    (beside::section(context)?)
+                    (model_comparison::section(context)?)
                     (variance::section(context))
                     (stability::section(context))
                     (layers::of_network(context))

@@ -5,7 +5,7 @@ mod members;
 use super::{Context, of_all, section};
 use crate::description;
 use crate::figure::{self, Colouring};
-use crate::modules::{PANELS, Shown};
+use crate::modules::{PANELS, ShownModules};
 use crate::number::count;
 use crate::picture::{Layout, Scale, data_uri};
 use crate::svg::{Frame, pt};
@@ -63,7 +63,7 @@ fn fits(starts: usize) -> String {
     }
 }
 
-fn caption(shown: &Shown) -> Markup {
+fn caption(shown: &ShownModules) -> Markup {
     let (found, all) = (&shown.found, shown.found.modules.len());
     let rare = found.modules.iter().filter(|m| m.rare).count();
     html! {
@@ -87,7 +87,7 @@ fn caption(shown: &Shown) -> Markup {
     }
 }
 
-fn table(context: &Context<'_>, shown: &Shown) -> Markup {
+fn table(context: &Context<'_>, shown: &ShownModules) -> Markup {
     let modules = &shown.found.modules;
     let pooled = modules.iter().any(|m| m.stability.is_some());
     let halves =
@@ -125,7 +125,7 @@ fn of_report(context: &Context<'_>, name: &str, unit: usize) -> Option<f64> {
     context.model.report().stability.as_ref()?[name].get(unit)?.as_f64()
 }
 
-fn heat(context: &Context<'_>, shown: &Shown) -> Result<Markup> {
+fn heat(context: &Context<'_>, shown: &ShownModules) -> Result<Markup> {
     let (rows, columns) = &shown.heat;
     let (n, p) = (rows.len(), columns.len());
     let Some(layout) = Layout::of(Some(&[n, p])) else { return Ok(html! {}) };
@@ -138,9 +138,9 @@ fn heat(context: &Context<'_>, shown: &Shown) -> Result<Markup> {
     frame.height += frame.margins[3];
     let (left, top, wide, high) =
         (frame.left(), frame.top(), frame.right() - frame.left(), frame.bottom() - frame.top());
-    let said = format!("{n} rows and {p} columns in the order of {} modules", shown.rows.len());
+    let alt_text = format!("{n} rows and {p} columns in the order of {} modules", shown.rows.len());
     let blocks = blocks(shown);
-    let drawn = frame.draw(&said, html! {
+    let drawn = frame.draw(&alt_text, html! {
         image href=(uri) x=(pt(left)) y=(pt(top)) width=(pt(wide)) height=(pt(high)) preserveAspectRatio="none" style="image-rendering:pixelated" {}
         @for (i, ((r0, r1), (c0, c1))) in &blocks {
             rect.frame x=(pt(frame.px(*c0 as f64))) y=(pt(frame.py(*r0 as f64))) width=(pt(frame.px(*c1 as f64) - frame.px(*c0 as f64)))
@@ -164,7 +164,7 @@ fn heat(context: &Context<'_>, shown: &Shown) -> Result<Markup> {
 type Span = (usize, usize);
 
 /// For each module the ranges of its rows and columns that are in no module before it; modules without such rows or columns are left out.
-fn blocks(shown: &Shown) -> Vec<(usize, (Span, Span))> {
+fn blocks(shown: &ShownModules) -> Vec<(usize, (Span, Span))> {
     let span = |order: &[u32], before: &mut usize, members: &[u32]| {
         let start = *before;
         let own = order[start..].iter().take_while(|i| members.binary_search(i).is_ok()).count();
@@ -184,11 +184,11 @@ const CODE: f64 = 74.0;
 const STRIP: f64 = 26.0;
 
 /// Code above, columns below, a point for each row.
-fn panel(context: &Context<'_>, shown: &Shown, colouring: &Colouring, i: usize) -> Markup {
+fn panel(context: &Context<'_>, shown: &ShownModules, colouring: &Colouring, i: usize) -> Markup {
     let m = &shown.found.modules[i];
     let order = sorted(context, colouring, m, &shown.rows[i]);
     let lines = &shown.columns[i];
-    let said = format!("Module {i}: {} rows, {} columns", m.rows.len(), m.columns.len());
+    let alt_text = format!("Module {i}: {} rows, {} columns", m.rows.len(), m.columns.len());
     let mut frame = Frame::new(
         figure::WIDTH,
         CODE + STRIP * lines.len() as f64 + 26.0,
@@ -207,7 +207,7 @@ fn panel(context: &Context<'_>, shown: &Shown, colouring: &Colouring, i: usize) 
             @if let Some(nats) = m.information { span { (format!("{nats:.2}")) " nats a row" } }
             @if let Some(q) = m.q_value { span { "q " (format!("{q:.2}")) } }
         }
-        (frame.draw(&said, html! {
+        (frame.draw(&alt_text, html! {
             (code.draw(&frame, "code", &order, colouring, m))
             @for (at, column) in lines.iter().enumerate() {
                 @let strip = Strip {

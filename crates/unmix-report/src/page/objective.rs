@@ -16,7 +16,7 @@ pub(super) fn curve(model: &Model) -> Markup {
     }
     html! {
         div.panels { figure {
-            figcaption { b { "objective" } @if let Some(text) = falls(model) { span { (text) } } }
+            figcaption { b { "objective" } @if let Some(text) = decreases_sentence(model) { span { (text) } } }
             (figure::objective(&report.objective, model.objective_over(), report.diagnostics.contains_key("decreases")))
         } }
         @if let Some(text) = rises(model) { p.caption { (text) } }
@@ -24,17 +24,17 @@ pub(super) fn curve(model: &Model) -> Markup {
 }
 
 /// How often the objective fell, of methods that count it.
-fn falls(model: &Model) -> Option<String> {
+fn decreases_sentence(model: &Model) -> Option<String> {
     let report = model.report();
     let decreases = report.diagnostics.get("decreases")?;
-    let (times, of) = (decreases["count"].as_u64()?, report.objective.len().saturating_sub(1) as u64);
+    let (times, n_steps) = (decreases["count"].as_u64()?, report.objective.len().saturating_sub(1) as u64);
     Some(match times {
         0 => "it never falls".into(),
         _ => format!(
             "it falls in {} of {} {} (marked), by {} at most",
             count(times),
-            count(of),
-            model.objective_over().word(of),
+            count(n_steps),
+            model.objective_over().word(n_steps),
             number(decreases["largest"].as_f64()?)
         ),
     })

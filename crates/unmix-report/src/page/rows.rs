@@ -64,10 +64,10 @@ pub(super) fn scores(context: &Context<'_>) -> Markup {
         };
         let points: Vec<(f64, f64)> = x.into_iter().zip(sample.scores_of(j)).collect();
         let names = (i.map_or("row".into(), axis), axis(j));
-        let said = format!("{} rows by {} and {}", points.len(), names.0, names.1);
+        let alt_text = format!("{} rows by {} and {}", points.len(), names.0, names.1);
         let names_of_rows: Option<Vec<&str>> = sample.index.iter().map(|&i| context.row_name(i)).collect();
         let rows = names_of_rows.as_deref().unwrap_or_default();
-        html! { figure { (figure::scatter(&points, &groups, &colouring, (&names.0, &names.1), rows, &said)) } }
+        html! { figure { (figure::scatter(&points, &groups, &colouring, (&names.0, &names.1), rows, &alt_text)) } }
     };
     section(
         "scores",
@@ -163,7 +163,7 @@ pub(super) fn reconstructions(context: &Context<'_>) -> Result<Markup> {
     ))
 }
 
-/// What errors of reconstructions are relative to: the model's mean is the origin, where it has one.
+/// The origin that errors of reconstructions are relative to: the model's mean is the origin, where it has one.
 fn origin_of_distances(context: &Context<'_>) -> &'static str {
     match description::mean(context.model) {
         Some(_) => "row's distance from the mean",
@@ -196,12 +196,17 @@ pub(super) fn heading(context: &Context<'_>, example: &Example) -> Markup {
     }
 }
 
-/// The distance of a cell from the low-rank part beyond which it belongs to the sparse one, for models that have one.
-fn departures(context: &Context<'_>, examples: &[Example]) -> Option<f64> {
-    let noise = context.model.tensor("noise_std")?.f64s()[0];
-    let fitted = examples.iter().flat_map(|e| &e.fitted);
-    let size = (fitted.clone().map(|x| x * x).sum::<f64>() / fitted.count().max(1) as f64).sqrt();
-    Some(if noise > 0.0 { 4.5 * noise } else { 1e-4 * size })
+/// The distance of a cell from the low-rank part beyond which it belongs to the sparse one, for each column, of models that have one.
+fn departures(context: &Context<'_>, examples: &[Example]) -> Option<Vec<f64>> {
+    let (model, p) = (context.model, context.model.n_features());
+    // One number, or with standardized columns one for each.
+    let noise = model.tensor("noise_std")?.f64s();
+    let unit = model.tensor("spread").map_or_else(|| vec![1.0; p], |spread| spread.f64s());
+    let fitted = examples.iter().flat_map(|e| e.fitted.iter().zip(&unit).map(|(x, s)| x / s));
+    let (count, squares) = fitted.fold((0usize, 0.0), |(n, sum), x| (n + 1, sum + x * x));
+    let size = (squares / count.max(1) as f64).sqrt();
+    let std = |j: usize| noise[j % noise.len()];
+    Some((0..p).map(|j| if std(j) > 0.0 { 4.5 * std(j) } else { 1e-4 * size * unit[j] }).collect())
 }
 
 fn pictures(context: &Context<'_>, examples: &[Example], layout: Layout) -> Result<Vec<Markup>> {
@@ -215,9 +220,9 @@ fn pictures(context: &Context<'_>, examples: &[Example], layout: Layout) -> Resu
             data_uri(&example.fitted, layout, scale, shrink)?,
         );
         let alt = context.row_called(example.index);
-        let sparse = cut.map(|cut| {
-            let left = |(x, f): (&f64, &f64)| if (x - f).abs() > cut { x - f } else { 0.0 };
-            let sparse: Vec<f64> = example.row.iter().zip(&example.fitted).map(left).collect();
+        let sparse = cut.as_ref().map(|cut| {
+            let left = |((x, f), cut): ((&f64, &f64), &f64)| if (x - f).abs() > *cut { x - f } else { 0.0 };
+            let sparse: Vec<f64> = example.row.iter().zip(&example.fitted).zip(cut).map(left).collect();
             data_uri(&sparse, layout, Scale::signed(&sparse), shrink)
         });
         let sparse = sparse.transpose()?;
@@ -238,9 +243,9 @@ fn pictures(context: &Context<'_>, examples: &[Example], layout: Layout) -> Resu
 
 fn curves(context: &Context<'_>, examples: &[Example]) -> Vec<Markup> {
     let one = |e: &Example| {
-        let said =
+        let alt_text =
             format!("{} and its reconstruction, error {}", context.row_called(e.index), percent(e.error));
-        html! { figure { figcaption { (heading(context, e)) } (figure::overlay(&e.row, &e.fitted, "value", &said)) } }
+        html! { figure { figcaption { (heading(context, e)) } (figure::overlay(&e.row, &e.fitted, "value", &alt_text)) } }
     };
     examples.iter().map(one).collect()
 }
@@ -265,9 +270,9 @@ fn bars(context: &Context<'_>, sample: &Sample) -> Vec<Markup> {
             .iter()
             .map(|&j| (description::feature_name(context.model, j), unit(e.row[j], j), unit(e.fitted[j], j)))
             .collect();
-        let said =
+        let alt_text =
             format!("{} and its reconstruction, error {}", context.row_called(e.index), percent(e.error));
-        html! { figure { figcaption { (heading(context, e)) } (figure::standardised(&entries, most, &said)) } }
+        html! { figure { figcaption { (heading(context, e)) } (figure::standardised(&entries, most, &alt_text)) } }
     };
     sample.examples.iter().map(one).collect()
 }

@@ -1,6 +1,6 @@
 //! Codes of each component from row to row: time courses below each other, loadings, and power spectra.
 
-use super::components::{VectorStyle, chip};
+use super::components::{VectorStyle, verdict_badge};
 use super::{Context, of_all};
 use crate::description;
 use crate::figure::{self, TimeCourse};
@@ -89,7 +89,7 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
                         b { (i) }
                         @if let Some(v) = &context.spectrum.variance { span { "variance " (number_in(v, v[i])) } }
                         @if let Some(kurtosis) = window.moments[i].excess_kurtosis() { span { "excess kurtosis " (number(kurtosis)) } }
-                        (chip(context, i))
+                        (verdict_badge(context, i))
                         @if let Ok(sound) = played(course, i) { (sound) }
                     }
                     div class=(if spectra { "source" } else { "source two" }) {
@@ -121,18 +121,18 @@ fn rows_drawn(window: &Window) -> String {
     }
 }
 
-/// What a component looks like in the columns: a map, a picture, bars or a curve.
+/// The drawing of a component in the columns: a map, a picture, bars or a curve.
 fn mixing(context: &Context<'_>, vector: &[f64], i: usize) -> Markup {
-    let said = format!("Component {i} in the columns");
+    let alt_text = format!("Component {i} in the columns");
     if let Some(places) = &context.options.positions {
         let name = |j: usize| description::feature_name(context.model, j);
-        return figure::topography(places, vector, name, &said);
+        return figure::topography(places, vector, name, &alt_text);
     }
     if let VectorStyle::Pictures(layout) = VectorStyle::of(context) {
         let uri = data_uri(vector, layout, Scale::signed(vector), layout.shrink_for(1, PICTURE));
-        return html! { @if let Ok(uri) = uri { img src=(uri) alt=(said); } };
+        return html! { @if let Ok(uri) = uri { img src=(uri) alt=(alt_text); } };
     }
-    figure::small_bars(vector, |j| description::feature_name(context.model, j), &said)
+    figure::small_bars(vector, |j| description::feature_name(context.model, j), &alt_text)
 }
 
 /// Whether codes of these rows are in standard deviations, up to what other rows than those of the fit may differ by.

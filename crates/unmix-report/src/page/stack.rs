@@ -86,8 +86,8 @@ fn lower(
     let grid =
         if matches!(look, VectorStyle::Pictures(_) | VectorStyle::Heads) { "pictures" } else { "panels" };
     let figures = (0..shown).map(|j| {
-        let said = format!("Filter {j} of layer {layer}");
-        figure_of(context, look, filters.row(j), shrink, (html! { b { (j) } }, &said))
+        let alt_text = format!("Filter {j} of layer {layer}");
+        figure_of(context, look, filters.row(j), shrink, (html! { b { (j) } }, &alt_text))
     });
     let figures: Vec<Markup> = figures.collect::<Result<_>>()?;
     Ok(html! {

@@ -112,13 +112,13 @@ fn curves(truth: &Matrix<f64>, pairs: &[Pair]) -> Vec<Markup> {
         v.iter().map(|x| x / norm).collect::<Vec<f64>>()
     };
     let one = |pair: &Pair| {
-        let said = format!(
+        let alt_text = format!(
             "True component {} and found component {}, cosine {}",
             pair.truth,
             pair.found,
             cosine(pair.cosine)
         );
-        let drawing = figure::overlay(&unit(truth.row(pair.truth)), &unit(&pair.signed), "loading", &said);
+        let drawing = figure::overlay(&unit(truth.row(pair.truth)), &unit(&pair.signed), "loading", &alt_text);
         html! { figure.truth { figcaption { (heading(pair)) } (drawing) } }
     };
     pairs.iter().map(one).collect()

@@ -6,7 +6,7 @@ use crate::description;
 use crate::figure;
 use crate::number::{count, fixed, number, percent};
 use crate::picture::{Scale, data_uri};
-use crate::units::{ALIKE, Alike, Kind, Unit, Units};
+use crate::units::{ALIKE, SimilarAtoms, CardReason, Unit, Units};
 use maud::{Markup, html};
 use unmix::Result;
 
@@ -60,7 +60,7 @@ fn caption(units: &Units) -> Markup {
 }
 
 /// One unit: why it is shown, its density, its atom where that is a picture, and its strongest rows.
-fn card(context: &Context<'_>, units: &Units, kind: Kind, j: usize) -> Result<Markup> {
+fn card(context: &Context<'_>, units: &Units, kind: CardReason, j: usize) -> Result<Markup> {
     let unit = &units.all[j];
     Ok(html! {
         figure {
@@ -117,7 +117,7 @@ fn named(context: &Context<'_>, row: u64) -> Markup {
 
 /// Pairs of similar atoms, side by side.
 fn pairs(context: &Context<'_>, units: &Units) -> Result<Markup> {
-    let Some(Alike { pairs, n }) = &units.alike else {
+    let Some(SimilarAtoms { pairs, n }) = &units.alike else {
         return Ok(html! { p.caption { "There are too many atoms for pairwise comparison." } });
     };
     if *n == 0 {

@@ -1,6 +1,6 @@
 //! Pages of models with sparse codes.
 
-use crate::{made, picture, rows, section};
+use crate::{made, picture, recording, rows, section};
 use unmix::method::sparse_coder::Alpha;
 use unmix::{Features, Matrix, Model, Run, SparseCoder};
 use unmix_report::Options;
@@ -58,4 +58,27 @@ fn sparse_codes_are_counted_and_rows_shown_as_sums() {
         // Without rows there is no such section.
         assert!(!made(&model, None, &Options::default()).contains("id=\"codes\""));
     }
+}
+
+#[test]
+fn codes_along_alpha_are_drawn_where_codes_have_a_penalty() {
+    let x = recording(500);
+    let given = rows(&x, Features::default());
+    let page_of = |settings: serde_json::Value| {
+        let settings = settings.as_object().cloned().unwrap();
+        let model =
+            unmix::fit("dictionary", &settings, &mut rows(&x, Features::default()), &Run::default()).unwrap();
+        (model.tensor("alpha").map(|alpha| alpha.f64s()[0]), made(&model, Some(&given), &Options::default()))
+    };
+    let (_, html) = page_of(serde_json::json!({"n_components": 6, "max_epochs": 2}));
+    for drawn in [
+        "nonzero codes of a row along alpha",
+        "squared error along alpha",
+        "167 of the rows are coded for 25 weights",
+    ] {
+        assert!(html.contains(drawn), "{drawn}");
+    }
+    // Without a weight of a penalty there is nothing to draw.
+    let omp = serde_json::json!({"n_components": 6, "max_epochs": 2, "coder": "omp"});
+    assert!(!page_of(omp).1.contains("along alpha"));
 }

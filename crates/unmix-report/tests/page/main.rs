@@ -1,5 +1,7 @@
 //! Properties that every page must have, checked on pages of synthetic data.
 
+mod beside;
+mod checks;
 mod codes;
 mod colours;
 mod components;
@@ -13,6 +15,7 @@ mod sources;
 mod stack;
 mod weights;
 
+use checks::{described, fetches_nothing, well_formed};
 use unmix::data::RawArray;
 use unmix::{AnyRows, Features, Matrix, Model, Pca, Rows, Run, datasets};
 use unmix_report::{Options, mosaic, page, summary};
@@ -36,82 +39,6 @@ fn made(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options) -> String 
     fetches_nothing(&html);
     described(&html);
     html
-}
-
-/// Every tag is closed by a tag of the same name, in order; every attribute is quoted; `<` is always escaped.
-fn well_formed(html: &str) {
-    const VOID: [&str; 3] = ["meta", "link", "img"];
-    let mut open: Vec<&str> = Vec::new();
-    let mut rest = html.strip_prefix("<!DOCTYPE html>").expect("a page begins with its type");
-    while let Some(start) = rest.find('<') {
-        rest = &rest[start + 1..];
-        let end = rest.find('>').expect("a tag ends");
-        let tag = &rest[..end];
-        rest = &rest[end + 1..];
-        if let Some(name) = tag.strip_prefix('/') {
-            assert_eq!(open.pop(), Some(name), "</{name}>");
-            continue;
-        }
-        let name = tag.split([' ', '\n']).next().unwrap();
-        assert!(!name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric()), "<{tag}> is no tag");
-        let attributes = &tag[name.len()..];
-        assert_eq!(attributes.matches('"').count() % 2, 0, "<{tag}>");
-        if name == "style" {
-            rest = &rest[rest.find("</style>").unwrap()..];
-        }
-        if !VOID.contains(&name) {
-            open.push(name);
-        }
-    }
-    assert!(open.is_empty(), "{open:?} are not closed");
-}
-
-/// Attribute names and values of a tag: text between quotes is a value, and the text before it its name.
-fn attributes(tag: &str) -> Vec<(&str, &str)> {
-    let pieces: Vec<&str> = tag.split('"').collect();
-    let name = |piece: &'_ str| piece.trim_end_matches('=').len();
-    pieces.chunks_exact(2).map(|p| (p[0][..name(p[0])].rsplit(' ').next().unwrap(), p[1])).collect()
-}
-
-/// The page has no URL but `data:`, and no script: it loads nothing from a network.
-fn fetches_nothing(html: &str) {
-    for tag in html.split('<').skip(1).map(|t| t.split('>').next().unwrap()) {
-        assert!(!tag.starts_with("script") && !tag.starts_with("iframe"), "<{tag}>");
-        for (name, value) in attributes(tag) {
-            assert!(!name.starts_with("on"), "<{tag}> runs something");
-            if ["src", "href", "srcset", "action", "data", "poster", "xlink:href"].contains(&name) {
-                assert!(value.starts_with("data:"), "<{tag}> loads something");
-            }
-            assert!(name != "style" || !value.contains("url("), "<{tag}>");
-        }
-    }
-    let style = html.split("<style>").nth(1).unwrap().split("</style>").next().unwrap();
-    assert!(!style.contains("url(") && !style.contains("@import"));
-    assert!(html.contains("default-src 'none'"));
-    assert!(html.len() < 3_000_000, "{} bytes", html.len());
-}
-
-/// Figures have titles; tables have headers; no number is NaN or infinite.
-fn described(html: &str) {
-    for svg in html.split("<svg").skip(1) {
-        let tag = svg.split('>').next().unwrap();
-        assert!(
-            tag.contains(r#"role="img""#)
-                && tag.contains("aria-label=\"")
-                && !tag.contains("aria-label=\"\""),
-            "{tag}"
-        );
-    }
-    for img in html.split("<img").skip(1) {
-        let tag = img.split('>').next().unwrap();
-        assert!(tag.contains("alt=\"") && !tag.contains("alt=\"\""));
-    }
-    assert_eq!(html.matches("<table").count(), html.matches("<thead>").count());
-    // Attributes with embedded images are left out: their base64 text may contain any word.
-    let text: Vec<&str> = html.split('"').filter(|piece| !piece.starts_with("data:")).collect();
-    for broken in ["NaN", "inf ", "infinity"] {
-        assert!(!text.iter().any(|piece| piece.contains(broken)), "'{broken}' on the page");
-    }
 }
 
 fn section<'a>(html: &'a str, id: &str) -> &'a str {
@@ -427,92 +354,4 @@ fn numbers_of_a_part_of_the_rows_show_the_number_of_rows() {
     let html = made(&raw.unwrap(), Some(&given), &Options::default());
     let text = section(&html, "reconstructions");
     assert!(text.contains("length of the row") && text.contains("of the sum of squares"), "{text}");
-}
-
-#[test]
-fn components_of_two_models_are_matched_and_those_without_a_partner_are_named() {
-    let x = recording(3000);
-    let given = rows(&x, Features::default());
-    let (all, two) = (ica(&x, 3), ica(&x, 2));
-    let beside = |model: &Model, other: &Model| {
-        let beside = Some(("other.safetensors".to_string(), other.clone()));
-        made(model, Some(&given), &Options { beside, ..Options::default() })
-    };
-    let same = beside(&all, &all);
-    assert!(same.contains("<strong>3 of 3</strong> pairs agree"));
-    assert_eq!(same.matches("<td>1.0000</td><td>1.0000</td><td>yes</td>").count(), 3);
-    assert!(!same.contains("Unmatched components"));
-    let fewer = beside(&all, &two);
-    assert!(fewer.contains(" of 2</strong>") && fewer.contains("Unmatched components of this model: "));
-    let more = beside(&two, &all);
-    assert!(more.contains(" of 2</strong>") && more.contains("Unmatched components of the other model: "));
-    let narrow = datasets::patterns(60, 5, 3, 0.2, 1);
-    let other = fit(&mut rows(&narrow.x, Features::default()), 3);
-    let options = Options { beside: Some(("o".into(), other)), ..Options::default() };
-    let refused = page(&all, None, &options, &Run::default()).unwrap_err().to_string();
-    assert!(refused.contains("3 columns are needed, but 25 were given"), "{refused}");
-    // Without rows there are no codes to correlate, and loadings are compared.
-    let options = Options { beside: Some(("o".into(), two)), ..Options::default() };
-    let without = made(&all, None, &options);
-    assert!(!without.contains("of codes") && without.contains("the cosine of their loadings"));
-    // The column that both models have holds another channel in each: components of other columns do not match.
-    let permuted = Matrix::from_fn(3000, 3, |i, j| x[(i, (j + 1) % 3)] * [1.0, 3.0, 0.2][j]);
-    let other = beside(&all, &ica(&permuted, 3));
-    assert!(!other.contains("<strong>3 of 3</strong>"), "sources of other columns");
-}
-
-#[test]
-fn codes_along_alpha_are_drawn_where_codes_have_a_penalty() {
-    let x = recording(500);
-    let given = rows(&x, Features::default());
-    let page_of = |settings: serde_json::Value| {
-        let settings = settings.as_object().cloned().unwrap();
-        let model =
-            unmix::fit("dictionary", &settings, &mut rows(&x, Features::default()), &Run::default()).unwrap();
-        (model.tensor("alpha").map(|alpha| alpha.f64s()[0]), made(&model, Some(&given), &Options::default()))
-    };
-    let (_, html) = page_of(serde_json::json!({"n_components": 6, "max_epochs": 2}));
-    for drawn in [
-        "nonzero codes of a row along alpha",
-        "squared error along alpha",
-        "167 of the rows are coded for 25 weights",
-    ] {
-        assert!(html.contains(drawn), "{drawn}");
-    }
-    // Without a weight of a penalty there is nothing to draw.
-    let omp = serde_json::json!({"n_components": 6, "max_epochs": 2, "coder": "omp"});
-    assert!(!page_of(omp).1.contains("along alpha"));
-}
-
-#[test]
-fn sparse_codes_of_two_seeds_are_matched_by_their_atoms_and_compared_with_chance() {
-    let x = recording(600);
-    let given = rows(&x, Features::default());
-    let settings =
-        serde_json::json!({"n_components": 8, "l0": 2, "max_epochs": 3}).as_object().cloned().unwrap();
-    let seeded = |seed: u64| {
-        unmix::fit("sae", &settings, &mut rows(&x, Features::default()), &Run { seed, ..Run::default() })
-            .unwrap()
-    };
-    let (one, two) = (seeded(1), seeded(2));
-    let beside = |model: &Model, other: &Model| {
-        let beside = Some(("seed2.safetensors".to_string(), other.clone()));
-        made(model, Some(&given), &Options { beside, ..Options::default() })
-    };
-    let same = beside(&one, &one);
-    assert!(
-        same.contains("<strong>8 of 8</strong>") && same.contains("The mean cosine of the pairs is 1.000; ")
-    );
-    let html = beside(&one, &two);
-    // Codes that are mostly 0 are not correlated, and the opposite of an atom is another atom.
-    assert!(html.contains("pairs agree: the cosine of their loadings is 0.9 or more"), "{html}");
-    let by_chance = unmix::stability::chance_agreement((8, 8), 3, true, 0);
-    assert!(html.contains(&format!("random directions, paired in the same way, is {by_chance:.3}")));
-    // Two fits of one seed may agree because of their start.
-    let warned = "Both fits started from the random numbers of seed 1";
-    assert!(
-        same.contains(warned)
-            && same.contains("<code>--seed 2</code>")
-            && !html.contains("Both fits started")
-    );
 }

@@ -101,7 +101,7 @@ fn whitened(lab: &mut Lab<'_>, pca: &Model, ica: &Matrix<f64>, set: &PatchSet) -
 }
 
 /// Agreement of the components of sigma-PCA on the whitened codes of linear PCA with FastICA in these coordinates.
-fn agreement(lab: &Lab<'_>, x: &[f32], axes: &Matrix<f64>, ica: &Matrix<f64>) -> Result<measure::Matched> {
+fn agreement(lab: &Lab<'_>, x: &[f32], axes: &Matrix<f64>, ica: &Matrix<f64>) -> Result<measure::MatchedCosines> {
     let y = measure::scores(x, axes);
     let deviations: Vec<f64> = measure::moments(&y).iter().map(|m| m.0.sqrt()).collect();
     let white = Matrix::from_fn(y.rows(), K, |i, j| y.row(i)[j] / deviations[j]);

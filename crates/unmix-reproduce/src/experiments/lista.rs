@@ -1,14 +1,14 @@
 //! LISTA at 8 and 16 layers, beside as many steps of ISTA and FISTA: errors of known codes, and objectives.
 
+mod steps;
+
 use super::CHAPTER;
 use crate::Experiment;
 use crate::lab::Lab;
 use crate::output::shown;
 use serde_json::{Value, json};
 use unmix::datasets::sparse_codes;
-use unmix::model::Tensor;
-use unmix::num::factor;
-use unmix::sparse::{Atoms, Checked, Lasso, Measure, Proximal, StoppingRule, measure};
+use unmix::sparse::{Atoms, Lasso, Proximal, StoppingRule};
 use unmix::{AnyRows, Matrix, Model, Result, Rows};
 use unmix_report::{Content, Sheet};
 
@@ -225,21 +225,21 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     if !lab.options.quick {
         noisy(lab, &plan)?;
     }
-    learnt_steps(lab, &plan, &mut sheet)?;
+    steps::learned_steps(lab, &plan, &mut sheet)?;
     lab.figure("lista", &sheet)
 }
 
-fn settings(row: &Row, of: &Instance, n_layers: usize) -> Value {
-    json!({"cell": row.cell, "alpha": row.theta * of.lipschitz, "n_layers": n_layers})
+fn settings(row: &Row, instance: &Instance, n_layers: usize) -> Value {
+    json!({"cell": row.cell, "alpha": row.theta * instance.lipschitz, "n_layers": n_layers})
 }
 
 /// Before training a network is ISTA, except that of ALISTA.
 fn start(lab: &mut Lab<'_>, plan: &Plan) -> Result<()> {
     let few = Plan { n: 256, test: AT_ONCE, ..*plan };
-    let of = Instance::new(&few, 0.0, 0)?;
+    let instance = Instance::new(&few, 0.0, 0)?;
     for cell in ["lista", "gregor-lecun", "cp", "step"] {
         let settings = json!({"cell": cell, "alpha": 0.1, "n_layers": plan.n_layers});
-        let tables = by_layer(lab, (&of.test, None), &of.atoms, &settings, None)?;
+        let tables = by_layer(lab, (&instance.test, None), &instance.atoms, &settings, None)?;
         let column = |of: &str| weighted(&tables, &[1.0], of, "objective");
         let pairs = column("").into_iter().zip(column("ista"));
         let far = pairs.map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
@@ -256,21 +256,21 @@ fn best(found: &[[Vec<f64>; 3]], which: usize) -> Vec<f64> {
 }
 
 /// Errors of ISTA and FISTA, each with its best alpha.
-fn steps_of(lab: &Lab<'_>, of: &Instance, n_layers: usize) -> Result<[Vec<f64>; 2]> {
+fn steps_of(lab: &Lab<'_>, instance: &Instance, n_layers: usize) -> Result<[Vec<f64>; 2]> {
     let mut found = Vec::new();
     for alpha in ALPHAS {
-        found.push(of.errors(lab, &json!({"alpha": alpha, "n_layers": n_layers}), None)?);
+        found.push(instance.errors(lab, &json!({"alpha": alpha, "n_layers": n_layers}), None)?);
     }
     Ok([best(&found, 1), best(&found, 2)])
 }
 
 /// The curves of all methods for one instance: ISTA, FISTA, and those of [`ROWS`].
-fn curves(lab: &Lab<'_>, plan: &Plan, of: &Instance) -> Result<Vec<Vec<f64>>> {
-    let mut out = steps_of(lab, of, plan.n_layers)?.to_vec();
+fn curves(lab: &Lab<'_>, plan: &Plan, instance: &Instance) -> Result<Vec<Vec<f64>>> {
+    let mut out = steps_of(lab, instance, plan.n_layers)?.to_vec();
     for row in &ROWS {
-        let settings = settings(row, of, plan.n_layers);
-        let model = of.trained(lab, settings.clone(), plan.epochs)?;
-        let [net, ..] = of.errors(lab, &settings, Some(&model))?;
+        let settings = settings(row, instance, plan.n_layers);
+        let model = instance.trained(lab, settings.clone(), plan.epochs)?;
+        let [net, ..] = instance.errors(lab, &settings, Some(&model))?;
         out.push(net);
     }
     Ok(out)
@@ -287,12 +287,12 @@ fn supervised(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -> Result<()> {
     let mut all: Vec<Vec<Vec<f64>>> = Vec::new();
     let mut first = None;
     for seed in 0..plan.instances {
-        let of = Instance::new(plan, 0.0, seed)?;
-        all.push(curves(lab, plan, &of)?);
-        first.get_or_insert(of);
+        let instance = Instance::new(plan, 0.0, seed)?;
+        all.push(curves(lab, plan, &instance)?);
+        first.get_or_insert(instance);
     }
     let names: Vec<&str> = ["ISTA", "FISTA"].into_iter().chain(ROWS.iter().map(|row| row.name)).collect();
-    let of = |method: usize, l: usize| median(all.iter().map(|curves| curves[method][l - 1]));
+    let error_after = |method: usize, l: usize| median(all.iter().map(|curves| curves[method][l - 1]));
     let (quick, last) = (lab.options.quick, plan.n_layers);
     let depths: Vec<usize> = [8, 16].into_iter().filter(|l| *l <= last).collect();
     let known = |method: usize, at: usize| match (quick, method) {
@@ -305,7 +305,7 @@ fn supervised(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -> Result<()> {
         for (at, l) in depths.iter().enumerate() {
             let what = format!("{name}: error after {l} layers, dB");
             let why = if *name == "FISTA" { RESTARTED } else { OTHER_DRAWS };
-            lab.beside(what, of(method, *l), known(method, at), why)?;
+            lab.beside(what, error_after(method, *l), known(method, at), why)?;
         }
     }
     let margin = plan.margin;
@@ -319,13 +319,13 @@ fn supervised(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -> Result<()> {
             lab.check(what, gain, published, &condition, if quick { gain > 0.0 } else { gain >= margin })?;
         }
         if let Some(most) = row.most.filter(|_| !quick) {
-            let found = of(i + 2, last);
+            let found = error_after(i + 2, last);
             let what = format!("{}: error after {last} layers", row.name);
             lab.check(what, found, row.published[1], &format!("at most {most} dB"), found <= most)?;
         }
     }
-    if let Some(of) = first.filter(|_| !quick) {
-        let found = many_steps(&of);
+    if let Some(instance) = first.filter(|_| !quick) {
+        let found = many_steps(&instance);
         let what = "FISTA: error after 1000 steps at alpha = 0.0025, dB";
         lab.beside(what, found, "-41.9", RESTARTED)?;
     }
@@ -339,7 +339,7 @@ fn supervised(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -> Result<()> {
         }
     }
     lab.table("error-by-layer", &["instance", "method", "layer", "error_db"], &lines)?;
-    let curve = |method: usize| (1..=last).map(|l| (l as f64, of(method, l))).collect();
+    let curve = |method: usize| (1..=last).map(|l| (l as f64, error_after(method, l))).collect();
     let lines = names.iter().enumerate().map(|(i, name)| (name.to_string(), curve(i))).collect();
     let names = ("layer, or step".into(), "error of the codes, dB".into());
     sheet.add(
@@ -350,13 +350,13 @@ fn supervised(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -> Result<()> {
 }
 
 /// The error of FISTA after 1000 steps, with a small alpha, on the first test rows.
-fn many_steps(of: &Instance) -> f64 {
-    let atoms = Atoms::<f64>::new(&of.atoms);
+fn many_steps(instance: &Instance) -> f64 {
+    let atoms = Atoms::<f64>::new(&instance.atoms);
     let mut lasso = Lasso::of(ALPHAS[ALPHAS.len() - 1]);
     lasso.stop = StoppingRule::Passes(1000);
-    let n = of.test.rows().min(2 * AT_ONCE);
-    let (x, truth) = (of.test.clone().top_rows(n), of.truth.clone().top_rows(n));
-    let mut codes = vec![0.0; n * of.atoms.rows()];
+    let n = instance.test.rows().min(2 * AT_ONCE);
+    let (x, truth) = (instance.test.clone().top_rows(n), instance.truth.clone().top_rows(n));
+    let mut codes = vec![0.0; n * instance.atoms.rows()];
     Proximal::fista(lasso).code_all(&atoms, x.as_slice(), &mut codes);
     let error: f64 = codes.iter().zip(truth.as_slice()).map(|(z, c)| (z - c).powi(2)).sum();
     10.0 * (error / truth.as_slice().iter().map(|c| c * c).sum::<f64>()).log10()
@@ -364,98 +364,13 @@ fn many_steps(of: &Instance) -> f64 {
 
 /// With noise a network of 8 layers is better than 16 steps of FISTA.
 fn noisy(lab: &mut Lab<'_>, plan: &Plan) -> Result<()> {
-    let of = Instance::new(plan, 0.05, 7)?;
+    let instance = Instance::new(plan, 0.05, 7)?;
     let row = &ROWS[1];
-    let settings = settings(row, &of, 8);
-    let model = of.trained(lab, settings.clone(), plan.epochs)?;
-    let [net, ..] = of.errors(lab, &settings, Some(&model))?;
-    let [_, fista] = steps_of(lab, &of, 16)?;
+    let settings = settings(row, &instance, 8);
+    let model = instance.trained(lab, settings.clone(), plan.epochs)?;
+    let [net, ..] = instance.errors(lab, &settings, Some(&model))?;
+    let [_, fista] = steps_of(lab, &instance, 16)?;
     lab.beside("noise .05, FISTA: error after 16 steps, dB", fista[15], "-11.2", RESTARTED)?;
     let what = "noise .05, LISTA-CP: error after 8 layers, dB";
     lab.check(what, net[7], "-14.6", "below that of FISTA after 16 steps", net[7] < fista[15])
-}
-
-/// Rows for the objective alone: every row has largest correlation 1 with an atom, alpha is .3.
-const ALPHA: f64 = 0.3;
-/// Numbers of training and test rows; 80 batches of 100 rows an epoch.
-const OBJECTIVE_ROWS: [usize; 2] = [8000, 1000];
-
-/// Published excess of the objective of the chapter over its minimum, after steps of ISTA, steps of FISTA, and learned steps.
-fn published(depth: usize) -> [&'static str; 3] {
-    match depth {
-        4 => [".169", ".127", ".0055"],
-        8 => [".055", ".0096", "8.2e-4"],
-        16 => ["8.3e-3", "3.1e-4", "2.5e-5"],
-        24 => ["1.8e-3", "4.1e-5", "2.5e-6"],
-        _ => [""; 3],
-    }
-}
-
-/// Networks of which only the step lengths are learned, for the objective of the lasso.
-fn learnt_steps(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -> Result<()> {
-    let [n, test] = OBJECTIVE_ROWS;
-    let made = sparse_codes((n + test, plan.p, plan.m), SHARE, 0.0, 11)?;
-    let correlations = factor::multiply_transposed(&made.x, &made.atoms);
-    let largest = |i: usize| correlations.row(i).iter().fold(1e-9, |most: f64, c| most.max(c.abs()));
-    let scales: Vec<f64> = (0..n + test).map(largest).collect();
-    let x = Matrix::from_fn(n + test, plan.p, |i, c| made.x[(i, c)] / scales[i]);
-    let (held, train) = (x.rows_from(n), x.top_rows(n));
-    let least = minimum(&made.atoms, &held);
-    let lipschitz = Atoms::<f64>::new(&made.atoms).lipschitz();
-    let quick = lab.options.quick;
-    let (mut lines, mut lengths) = (Vec::new(), Vec::new());
-    let mut points: [Vec<(f64, f64)>; 3] = Default::default();
-    for &depth in plan.depths {
-        let mut settings = json!({"cell": "step", "alpha": ALPHA, "n_layers": depth, "batch_size": 100});
-        settings["max_epochs"] = plan.step_epochs.into();
-        let mut rows = AnyRows::F64(Rows::from_slice(train.as_slice(), plan.p)?);
-        let dictionary = [("dictionary", &made.atoms)];
-        let model = Lab::fit_given("lista", settings.clone(), &dictionary, &mut rows, &lab.run_of(0, None))?;
-        let tables = by_layer(lab, (&held, None), &made.atoms, &settings, Some(&model))?;
-        let weights = vec![1.0; tables.len()];
-        // The objective of the chapter is twice that of alpha.
-        let above = |of: &str| 2.0 * (weighted(&tables, &weights, of, "objective")[depth - 1] - least);
-        let found = [above("ista"), above("fista"), above("")];
-        let known = if quick { [""; 3] } else { published(depth) };
-        let name = |of: &str| format!("{depth} layers, {of}: F - F*");
-        lab.beside(name("ISTA"), found[0], known[0], OTHER_DRAWS)?;
-        lab.beside(name("FISTA"), found[1], known[1], RESTARTED)?;
-        lab.check(name("learned steps"), found[2], known[2], "below FISTA", found[2] < found[1])?;
-        points.iter_mut().zip(found).for_each(|(line, y)| line.push((depth as f64, y)));
-        let steps = model.tensor("layer_steps").map(Tensor::f64s).unwrap_or_default();
-        let steps: Vec<f64> = steps.iter().map(|t| t * lipschitz).collect();
-        let each = |(l, t): (usize, &f64)| vec![depth.to_string(), (l + 1).to_string(), shown(*t)];
-        lines.extend(steps.iter().enumerate().map(each));
-        lengths.push((depth, steps));
-    }
-    lab.table("learned-steps", &["layers", "layer", "step"], &lines)?;
-    let all = || lengths.iter().flat_map(|(_, steps)| steps.iter().copied());
-    let known = if quick { ["", ""] } else { ["1.7", "5.6"] };
-    let why = "other stages of training";
-    let what = |of: &str| format!("{of} learned step, in units of 1/||A||²");
-    lab.beside(what("least"), all().fold(f64::INFINITY, f64::min), known[0], why)?;
-    lab.beside(what("largest"), all().fold(0.0, f64::max), known[1], why)?;
-    let names = ("layers, or steps".into(), "F - F*".into());
-    let lines = ["ISTA", "FISTA", "learned steps"].map(String::from).into_iter().zip(points).collect();
-    sheet.add("trained for the objective", Content::Lines { lines, names, log_y: true, shaded: Vec::new() });
-    let line = |(depth, steps): (usize, Vec<f64>)| {
-        let points = steps.into_iter().enumerate().map(|(l, t)| ((l + 1) as f64, t)).collect();
-        (format!("{depth} layers"), points)
-    };
-    let lines = lengths.into_iter().map(line).collect();
-    let names = ("layer".into(), "step, in units of 1/||A||²".into());
-    sheet.add("learned steps", Content::Lines { lines, names, log_y: false, shaded: Vec::new() });
-    Ok(())
-}
-
-/// The mean over rows of the minimum of `1/2 ||x - z A||² + alpha ||z||_1`.
-fn minimum(atoms: &Matrix<f64>, x: &Matrix<f64>) -> f64 {
-    let ready = Atoms::<f64>::new(atoms);
-    let mut lasso = Lasso::of(ALPHA);
-    lasso.stop = StoppingRule::UpTo { tol: 1e-13, max_passes: 100_000 };
-    let mut codes = vec![0.0; x.rows() * atoms.rows()];
-    lasso.code_all(&ready, x.as_slice(), &mut codes);
-    let mut found = vec![Measure::default(); x.rows()];
-    measure(&ready, (ALPHA, false), x.as_slice(), &codes, &mut found, &mut Checked::default());
-    found.iter().map(|m| m.objective).sum::<f64>() / x.rows() as f64
 }

@@ -1,6 +1,6 @@
 //! Panels of filters with their measures, as in most figures of picture patches.
 
-use crate::lab::{K, Lab, Measured, OTHER_PATCHES, ReferenceFilters, as_pictures, filters, rule_of, trained};
+use crate::lab::{K, Lab, FilterMeasures, OTHER_PATCHES, ReferenceFilters, as_pictures, filters, rule_of, trained};
 use crate::measure::{self, Decoder};
 use crate::pictures::{PatchSet, PublishedPictures};
 use serde_json::Value;
@@ -30,19 +30,19 @@ impl Panels {
         caption: &str,
         w: &Matrix<f64>,
         decoder: Option<Decoder>,
-    ) -> Result<Measured> {
+    ) -> Result<FilterMeasures> {
         let set = &self.set;
         let w = by_variance(w, set);
-        let seen = lab.measured(caption, &w, set, &self.others)?;
-        let mut said = format!("{caption}: kurtosis {:.1}, {:.0} pixels", seen.kurtosis, seen.pixels);
+        let measures = lab.measured(caption, &w, set, &self.others)?;
+        let mut text = format!("{caption}: kurtosis {:.1}, {:.0} pixels", measures.kurtosis, measures.pixels);
         if let Some(decoder) = decoder {
             let loss = measure::loss(&set.x, &w, decoder);
             let published = lab.published(set, caption)[4];
             lab.beside(format!("{caption}: loss"), loss, published, OTHER_PATCHES)?;
-            said += &format!(", loss {loss:.1}");
+            text += &format!(", loss {loss:.1}");
         }
-        self.sheet.add(said, as_pictures(&w, set));
-        Ok(seen)
+        self.sheet.add(text, as_pictures(&w, set));
+        Ok(measures)
     }
 
     /// Trains a variant of sigma-PCA in the common way, and adds it.
@@ -52,7 +52,7 @@ impl Panels {
         caption: &str,
         variant: &str,
         more: Value,
-    ) -> Result<Measured> {
+    ) -> Result<FilterMeasures> {
         let settings = trained(lab, variant, K, more);
         let w = filters(&lab.fit_patches("sigma-pca", settings, &self.set)?);
         self.add(lab, caption, &w, Decoder::of(&rule_of(variant)?))

@@ -86,13 +86,13 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     ];
     let mut found = Vec::new();
     for (name, x, center) in cases {
-        let learnt = LearnedProjection::of(lab, x, center)?;
-        let degrees = learnt.degrees();
-        closed_form(lab, name, x, &learnt)?;
-        right_angles(lab, name, x, &learnt)?;
+        let learned = LearnedProjection::of(lab, x, center)?;
+        let degrees = learned.degrees();
+        closed_form(lab, name, x, &learned)?;
+        right_angles(lab, name, x, &learned)?;
         sheet.add(
             format!("{name}: the axis is at {degrees:.1} degrees"),
-            learnt.panel(x, farthest(x, &learnt)),
+            learned.panel(x, farthest(x, &learned)),
         );
         found.push(degrees);
     }
@@ -119,33 +119,33 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
 }
 
 /// The point farthest from the axis, among those that are well separated from the centre.
-fn farthest(x: &Matrix<f64>, learnt: &LearnedProjection) -> usize {
-    let apart = |i: usize| {
+fn farthest(x: &Matrix<f64>, learned: &LearnedProjection) -> usize {
+    let squared_distance = |i: usize| {
         let point = [x[(i, 0)], x[(i, 1)]];
-        let on_axis = learnt.projected(point);
-        let far = (0..2).map(|j| (on_axis[j] - learnt.origin[j]).powi(2)).sum::<f64>() > 1.0;
+        let on_axis = learned.projected(point);
+        let far = (0..2).map(|j| (on_axis[j] - learned.origin[j]).powi(2)).sum::<f64>() > 1.0;
         if far { (0..2).map(|j| (point[j] - on_axis[j]).powi(2)).sum::<f64>() } else { 0.0 }
     };
-    (0..x.rows()).max_by(|a, b| apart(*a).total_cmp(&apart(*b))).unwrap_or(0)
+    (0..x.rows()).max_by(|a, b| squared_distance(*a).total_cmp(&squared_distance(*b))).unwrap_or(0)
 }
 
 /// Compares the axis with the closed form in the plane: `tan 2t = 2 s₁₂ / (s₁₁ - s₂₂)`.
-fn closed_form(lab: &mut Lab<'_>, name: &str, x: &Matrix<f64>, learnt: &LearnedProjection) -> Result<()> {
+fn closed_form(lab: &mut Lab<'_>, name: &str, x: &Matrix<f64>, learned: &LearnedProjection) -> Result<()> {
     let moment = |a: usize, b: usize| {
-        (0..x.rows()).map(|i| (x[(i, a)] - learnt.origin[a]) * (x[(i, b)] - learnt.origin[b])).sum::<f64>()
+        (0..x.rows()).map(|i| (x[(i, a)] - learned.origin[a]) * (x[(i, b)] - learned.origin[b])).sum::<f64>()
     };
     let turn = 0.5 * (2.0 * moment(0, 1)).atan2(moment(0, 0) - moment(1, 1));
-    let off = (turn.cos() * learnt.axis[1] - turn.sin() * learnt.axis[0]).abs();
+    let off = (turn.cos() * learned.axis[1] - turn.sin() * learned.axis[0]).abs();
     let quantity = format!("{name}: sine of the angle between the axis and that of the closed form");
     lab.check(quantity, off, "0", "at most 1e-12", off <= 1e-12)
 }
 
 /// Residuals are orthogonal to the axis: the squares of projection and residual sum to that of the point.
-fn right_angles(lab: &mut Lab<'_>, name: &str, x: &Matrix<f64>, learnt: &LearnedProjection) -> Result<()> {
+fn right_angles(lab: &mut Lab<'_>, name: &str, x: &Matrix<f64>, learned: &LearnedProjection) -> Result<()> {
     let worst = (0..x.rows()).map(|i| {
         let point = [x[(i, 0)], x[(i, 1)]];
-        let on_axis = learnt.projected(point);
-        (0..2).map(|j| (point[j] - on_axis[j]) * learnt.axis[j]).sum::<f64>().abs()
+        let on_axis = learned.projected(point);
+        (0..2).map(|j| (point[j] - on_axis[j]) * learned.axis[j]).sum::<f64>().abs()
     });
     let worst = worst.fold(0.0, f64::max);
     let quantity = format!("{name}: largest inner product of a residual with the axis");

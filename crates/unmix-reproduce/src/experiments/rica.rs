@@ -37,7 +37,7 @@ enum Units {
 }
 
 /// Filters of the patches multiplied by `factor`.
-fn learnt(lab: &Lab<'_>, set: &PatchSet, factor: f32, weight: f64, units: Units) -> Result<Matrix<f64>> {
+fn learned_filters(lab: &Lab<'_>, set: &PatchSet, factor: f32, weight: f64, units: Units) -> Result<Matrix<f64>> {
     let how = TrainingOptions { absolute: !matches!(units, Units::None), ..TrainingOptions::usual(lab, set) };
     // The weight is given for rows divided by their mean length; a rule without units divides them by their scale instead.
     let weight = match units {
@@ -70,7 +70,7 @@ fn weights(lab: &mut Lab<'_>, set: &PatchSet) -> Result<()> {
     let most = variance(&filters(&lab.fit_patches("pca", json!({"n_components": K}), set)?));
     let mut sheet = Sheet::new("Reconstruction with a sparsity term of weight beta", 4);
     for weight in [0.01, 0.1, 1.0, 2.0] {
-        let w = learnt(lab, set, 1.0, weight, Units::Length)?;
+        let w = learned_filters(lab, set, 1.0, weight, Units::Length)?;
         let share = variance(&w) / most;
         let caption = format!("beta = {weight} E|x|: keeps {:.0} % of the variance", 100.0 * share);
         sheet.add(caption, as_pictures(&w, set));
@@ -108,9 +108,9 @@ fn scales(lab: &mut Lab<'_>, set: &PatchSet) -> Result<()> {
         ("beta in units of E|x|, steps as published", WORKS, Units::Length),
     ];
     for (name, weight, units) in rows {
-        let reference = learnt(lab, set, 1.0, weight, units)?;
+        let reference = learned_filters(lab, set, 1.0, weight, units)?;
         for factor in [0.01f32, 100.0, 1000.0] {
-            let w = learnt(lab, set, factor, weight, units)?;
+            let w = learned_filters(lab, set, factor, weight, units)?;
             let agreement = measure::matched(&w, &reference).mean;
             let quantity = format!("input times {factor}, {name}: agreement with those of scale 1");
             match units {

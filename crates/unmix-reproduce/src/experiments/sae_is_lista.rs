@@ -120,7 +120,7 @@ impl Instance {
 }
 
 /// The largest difference.
-fn apart(a: &[f64], b: &[f64]) -> f64 {
+fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
@@ -128,39 +128,39 @@ fn apart(a: &[f64], b: &[f64]) -> f64 {
 const ROUNDING: f64 = 1e-14;
 
 fn run(lab: &mut Lab<'_>) -> Result<()> {
-    let of = instance();
+    let instance = instance();
     lab.note(format!(
         "Data: {N} normal rows of {P} numbers, {M} normal atoms of norm 1, alpha = {ALPHA} (lambda = {} of the chapter); the step is {STEP} times \
          1/||A||². Both sides are computed by the library: by the encoder of SparseAutoencoder, and by LISTA and ISTA.",
         2.0 * ALPHA
     ))?;
     let mut sheet = Sheet::new("One step of LISTA, and the encoder of an autoencoder", 2);
-    identity(lab, &of, &mut sheet)?;
-    which_biases(lab, &of, &mut sheet)?;
+    identity(lab, &instance, &mut sheet)?;
+    which_biases(lab, &instance, &mut sheet)?;
     general(lab, &mut sheet)?;
     lab.figure("sae-is-lista", &sheet)
 }
 
 /// From codes of 0, where the step is a network of one layer, and from other codes.
-fn identity(lab: &mut Lab<'_>, of: &Instance, sheet: &mut Sheet) -> Result<()> {
+fn identity(lab: &mut Lab<'_>, instance: &Instance, sheet: &mut Sheet) -> Result<()> {
     let zero = vec![0.0; M + 1];
     let settings = json!({"alpha": ALPHA, "n_layers": 1, "max_epochs": 0, "positive_code": true});
-    let centred = of.centred();
+    let centred = instance.centred();
     let rows = Rows::from_slice(centred.as_slice(), P + 1)?;
     let mut any = AnyRows::F64(Rows::from_slice(centred.as_slice(), P + 1)?);
-    let dictionary = [("dictionary", of.atoms.matrix())];
+    let dictionary = [("dictionary", instance.atoms.matrix())];
     let network = Lab::fit_given("lista", settings, &dictionary, &mut any, &lab.run_of(0, None))?;
     let codes = network.encode_to_vec(&rows, lab.run)?;
-    let far = apart(&codes, &of.by_autoencoder(of.bias(&zero)));
+    let difference = largest_difference(&codes, &instance.by_autoencoder(instance.bias(&zero)));
     let what = "a layer of LISTA: largest difference from the code of the autoencoder";
-    lab.check(what, far, "", "at most 1e-14", far <= ROUNDING)?;
+    lab.check(what, difference, "", "at most 1e-14", difference <= ROUNDING)?;
 
     let mut start = normal(3, 1, M).into_vec();
     start.push(0.0);
-    let (step, encoder) = (of.by_step(&start), of.by_autoencoder(of.bias(&start)));
-    let far = apart(&step, &encoder);
+    let (step, encoder) = (instance.by_step(&start), instance.by_autoencoder(instance.bias(&start)));
+    let difference = largest_difference(&step, &encoder);
     let what = "a step from any codes: largest difference from the code of the autoencoder";
-    lab.check(what, far, "3e-16", "at most 1e-14", far <= ROUNDING)?;
+    lab.check(what, difference, "3e-16", "at most 1e-14", difference <= ROUNDING)?;
     let active = step.iter().filter(|z| **z > 0.0).count() as f64 / N as f64;
     lab.number("a step from any codes: codes of a row that are not 0", active)?;
     let pairs = step.iter().zip(&encoder).filter(|(a, b)| **a > 0.0 || **b > 0.0);
@@ -170,16 +170,16 @@ fn identity(lab: &mut Lab<'_>, of: &Instance, sheet: &mut Sheet) -> Result<()> {
 }
 
 /// Every bias is that of a step from some codes, unless the step is such that `I - t A A'` has no inverse.
-fn which_biases(lab: &mut Lab<'_>, of: &Instance, sheet: &mut Sheet) -> Result<()> {
+fn which_biases(lab: &mut Lab<'_>, instance: &Instance, sheet: &mut Sheet) -> Result<()> {
     let bias = normal(4, 1, M).into_vec();
-    let start = of.start(&bias);
+    let start = instance.start(&bias);
     let mut all = bias;
-    all.push(-of.step() * ALPHA);
-    let far = apart(&of.by_step(&start), &of.by_autoencoder(all));
+    all.push(-instance.step() * ALPHA);
+    let difference = largest_difference(&instance.by_step(&start), &instance.by_autoencoder(all));
     let what = "the codes that give a bias: largest difference of a code after the step from them";
-    lab.check(what, far, "1e-15", "at most 1e-13", far <= 1e-13)?;
+    lab.check(what, difference, "1e-15", "at most 1e-13", difference <= 1e-13)?;
 
-    let atoms = of.atoms.matrix();
+    let atoms = instance.atoms.matrix();
     let unit = Matrix::from_fn(M, P, |j, c| atoms[(j, c)]);
     let values = factor::eigenvalues(&factor::multiply_transposed(&unit, &unit))?;
     let most = values.iter().copied().fold(0.0, f64::max);
@@ -225,9 +225,9 @@ fn general(lab: &mut Lab<'_>, sheet: &mut Sheet) -> Result<()> {
     let by_layer = layer.encode_to_vec(&Rows::from_slice(ones.as_slice(), P + 1)?, lab.run)?;
     let codes = model.encode_to_vec(&Rows::from_slice(made.x.as_slice(), P)?, lab.run)?;
     let largest = codes.iter().copied().fold(0.0, f64::max);
-    let far = apart(&by_layer, &codes) / largest;
+    let difference = largest_difference(&by_layer, &codes) / largest;
     let what = "a layer of LISTA-CP with its weights: largest difference over the largest code";
-    lab.check(what, far, "", "at most 1e-14", far <= ROUNDING)?;
+    lab.check(what, difference, "", "at most 1e-14", difference <= ROUNDING)?;
     let pairs = (0..M * P).map(|i| (atoms.as_slice()[i], weight[i])).collect();
     sheet.add("a fitted autoencoder: atoms (across), encoder (up)", Content::Points(pairs));
     Ok(())

@@ -4,7 +4,7 @@ use super::PAPER;
 use super::panels::by_variance;
 use crate::Experiment;
 use crate::lab::{K, Lab, TrainingOptions, as_pictures, train_rule};
-use crate::measure::{self, Matched};
+use crate::measure::{self, MatchedCosines};
 use crate::pictures::{PatchSet, PublishedPictures};
 use std::rc::Rc;
 use unmix::datasets::{Distribution, independent};
@@ -113,8 +113,8 @@ fn made_up(lab: &mut Lab<'_>) -> Result<()> {
     let quantity = format!("{name}, penalty 0.001: largest ratio");
     lab.check(quantity, most, "4.37", "both within 2 % of 4.37", holds)?;
     let truth = data.mixing.transposed().top_rows(5);
-    for (penalty, learnt, published) in [("no penalty", &free, ".9990"), ("penalty 0.001", &held, ".9992")] {
-        let cosine = measure::matched(&learnt.w, &truth).least;
+    for (penalty, learned, published) in [("no penalty", &free, ".9990"), ("penalty 0.001", &held, ".9992")] {
+        let cosine = measure::matched(&learned.w, &truth).least;
         let quantity = format!("{name}, {penalty}: least cosine with the axes");
         lab.check(quantity, cosine, published, "at least .99", cosine >= 0.99)?;
     }
@@ -140,21 +140,21 @@ fn patches(lab: &mut Lab<'_>) -> Result<()> {
     let mut sheet = Sheet::new("Filters with learned standard deviations", 3);
     let (few, many) = if lab.options.quick { (1, 4) } else { (3, 10) };
     let mut lines = Vec::new();
-    let mut seen =
-        |lab: &mut Lab<'_>, l2: f64, epochs: u64, decay: bool| -> Result<(LearnedDeviations, Matched)> {
+    let mut train =
+        |lab: &mut Lab<'_>, l2: f64, epochs: u64, decay: bool| -> Result<(LearnedDeviations, MatchedCosines)> {
             let how = TrainingOptions { k: K, learning_rate: 0.01, epochs, decay, absolute: !decay };
-            let learnt = LearnedDeviations::of(lab, &set.x, set.n_features(), how, l2)?;
-            let matched = report_training(lab, &set, &reference, &learnt, (l2, epochs, decay), &mut sheet)?;
+            let learned = LearnedDeviations::of(lab, &set.x, set.n_features(), how, l2)?;
+            let matched = report_training(lab, &set, &reference, &learned, (l2, epochs, decay), &mut sheet)?;
             if epochs == many {
-                lines.push((name(l2, decay), learnt.course.clone()));
+                lines.push((name(l2, decay), learned.course.clone()));
             }
-            Ok((learnt, matched))
+            Ok((learned, matched))
         };
-    let early = seen(lab, 0.0, few, false)?;
-    let late = seen(lab, 0.0, many, false)?;
-    let held = seen(lab, 1e-3, many, false)?;
-    seen(lab, 0.0, many, true)?;
-    seen(lab, 1e-3, many, true)?;
+    let early = train(lab, 0.0, few, false)?;
+    let late = train(lab, 0.0, many, false)?;
+    let held = train(lab, 1e-3, many, false)?;
+    train(lab, 0.0, many, true)?;
+    train(lab, 1e-3, many, true)?;
     lab.figure("trained-sigma", &sheet)?;
     let mut sheet = Sheet::new("Learned over true standard deviation, median of the components", 1);
     let named: Vec<(&str, &Vec<f64>)> = lines.iter().map(|(name, course)| (name.as_str(), course)).collect();
@@ -175,21 +175,21 @@ fn report_training(
     lab: &mut Lab<'_>,
     set: &PatchSet,
     reference: &Rc<Matrix<f64>>,
-    learnt: &LearnedDeviations,
+    learned: &LearnedDeviations,
     (l2, epochs, decay): (f64, u64, bool),
     sheet: &mut Sheet,
-) -> Result<Matched> {
+) -> Result<MatchedCosines> {
     let published = match (set.known == PublishedPictures::Cifar10 && !decay, l2 == 0.0, epochs) {
         (true, true, 3) => ["5", "22", ".87", "13"],
         (true, true, 10) => ["8.5", "160", ".76", "5"],
         (true, false, 10) => ["3.4", "6.8", ".91", "18"],
         _ => [""; 4],
     };
-    let matched = measure::matched(&learnt.w, reference);
+    let matched = measure::matched(&learned.w, reference);
     let name = format!("{}, {epochs} epochs", name(l2, decay));
     for (what, ours, published) in [
-        ("least ratio of learned to true deviation", learnt.least(), published[0]),
-        ("largest ratio", learnt.most(), published[1]),
+        ("least ratio of learned to true deviation", learned.least(), published[0]),
+        ("largest ratio", learned.most(), published[1]),
         ("agreement with the converged filters", matched.mean, published[2]),
         ("components with a cosine above .95", matched.close as f64, published[3]),
     ] {
@@ -200,10 +200,10 @@ fn report_training(
             "training by other batches, which are random",
         )?;
     }
-    let (least, most) = (learnt.least(), learnt.most());
+    let (least, most) = (learned.least(), learned.most());
     let caption =
         format!("{name}: {least:.1} to {most:.1} times the deviation, agreement {:.2}", matched.mean);
-    sheet.add(caption, as_pictures(&by_variance(&learnt.w, set), set));
+    sheet.add(caption, as_pictures(&by_variance(&learned.w, set), set));
     Ok(matched)
 }
 
@@ -211,9 +211,9 @@ fn report_training(
 fn check_both(
     lab: &mut Lab<'_>,
     set: &PatchSet,
-    early: &(LearnedDeviations, Matched),
-    late: &(LearnedDeviations, Matched),
-    held: &(LearnedDeviations, Matched),
+    early: &(LearnedDeviations, MatchedCosines),
+    late: &(LearnedDeviations, MatchedCosines),
+    held: &(LearnedDeviations, MatchedCosines),
 ) -> Result<()> {
     // Not all of them: the deviation of a filter that turns towards smaller variance decreases with it.
     let quantity = format!("no penalty: of {K}, deviations that grow at every epoch");

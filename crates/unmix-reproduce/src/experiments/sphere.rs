@@ -40,7 +40,7 @@ fn negative(curve: &Curve) -> Curve {
 }
 
 /// Angle in degrees between directions, ignoring signs.
-fn apart(a: f64, b: f64) -> f64 {
+fn angle_between(a: f64, b: f64) -> f64 {
     let between = (a - b).rem_euclid(180.0);
     between.min(180.0 - between)
 }
@@ -50,7 +50,7 @@ fn farthest(found: &[f64], wanted: &[f64]) -> f64 {
     if found.len() != wanted.len() {
         return 180.0;
     }
-    let nearest = |a: &f64| wanted.iter().map(|b| apart(*a, *b)).fold(180.0, f64::min);
+    let nearest = |a: &f64| wanted.iter().map(|b| angle_between(*a, *b)).fold(180.0, f64::min);
     found.iter().map(nearest).fold(0.0, f64::max)
 }
 

@@ -20,7 +20,7 @@ const SHARES: [f64; 5] = [0.5, 0.8, 0.9, 0.95, 0.99];
 
 /// Reference values for a set of pictures: numbers of components whose cumulative fraction exceeds each of [`SHARES`], and the
 /// first fractions.
-struct Known {
+struct ReferenceValues {
     centred: [usize; 5],
     uncentred: Option<[usize; 5]>,
     first: &'static [f64],
@@ -29,15 +29,15 @@ struct Known {
 }
 
 /// Reference values, by [`PictureSet`].
-fn known(whole: PictureSet) -> Option<Known> {
+fn reference_values(whole: PictureSet) -> Option<ReferenceValues> {
     match whole {
-        PictureSet::Mnist => Some(Known {
+        PictureSet::Mnist => Some(ReferenceValues {
             centred: [11, 44, 87, 154, 331],
             uncentred: Some([3, 23, 53, 103, 281]),
             first: &[0.0970, 0.0710, 0.0617],
             within: 1e-4,
         }),
-        PictureSet::Olivetti => Some(Known {
+        PictureSet::Olivetti => Some(ReferenceValues {
             centred: [4, 27, 66, 123, 260],
             uncentred: None,
             first: &[0.2381, 0.1399, 0.0797],
@@ -45,7 +45,7 @@ fn known(whole: PictureSet) -> Option<Known> {
         }),
         // Fractions decrease by the factor 0.7 from one direction to the next, for twelve of them; the square of the mean is three
         // times the total variance.
-        PictureSet::Made => Some(Known {
+        PictureSet::Made => Some(ReferenceValues {
             centred: [2, 5, 7, 8, 11],
             uncentred: Some([1, 2, 4, 6, 10]),
             first: &[0.304_211, 0.212_947, 0.149_063],
@@ -117,7 +117,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     let centred = Spectrum::of(&lab.fit_rows("pca", json!({}), &mut pictures.rows)?);
     let uncentred = Spectrum::of(&lab.fit_rows("pca", json!({"center": false}), &mut pictures.rows)?);
     figure(lab, &pictures, &centred, &uncentred)?;
-    let known = known(pictures.whole);
+    let known = reference_values(pictures.whole);
     counts(lab, "centred", &centred, known.as_ref().map(|k| k.centred))?;
     counts(lab, "not centred", &uncentred, known.as_ref().and_then(|k| k.uncentred))?;
     for (i, ours) in centred.shares.iter().take(3).enumerate() {

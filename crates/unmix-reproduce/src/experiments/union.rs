@@ -25,13 +25,13 @@ const NOISE: [f64; 2] = [0.0, 0.02];
 const SEEDS: std::ops::Range<u64> = 0..5;
 
 /// An oblique projection: two coordinates of every point.
-fn seen(x: &[f64]) -> (f64, f64) {
+fn projected(x: &[f64]) -> (f64, f64) {
     (0.8 * x[0] - 0.6 * x[1], 0.36 * x[0] + 0.48 * x[1] + 0.8 * x[2])
 }
 
 fn groups(x: &Matrix<f64>, labels: &[usize], name: &str) -> Content {
     let most = labels.iter().max().map_or(0, |l| l + 1);
-    let of = |c: usize| (0..x.rows()).filter(|&i| labels[i] == c).map(|i| seen(x.row(i))).collect();
+    let of = |c: usize| (0..x.rows()).filter(|&i| labels[i] == c).map(|i| projected(x.row(i))).collect();
     Content::Groups((0..most).map(|c| (format!("{name} {c}"), of(c))).collect())
 }
 
@@ -60,18 +60,18 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
             let share = clustering_accuracy(&found, &made.labels);
             if seed == 0 {
                 sheet.add(format!("as drawn, noise {noise}"), groups(&made.x, &made.labels, "subspace"));
-                let said = format!("as clustered: {:.1} % in the right cluster", 100.0 * share);
-                sheet.add(said, groups(&made.x, &found, "cluster"));
+                let caption = format!("as clustered: {:.1} % in the right cluster", 100.0 * share);
+                sheet.add(caption, groups(&made.x, &found, "cluster"));
             }
             shares.push(share);
         }
         shares.sort_by(f64::total_cmp);
         let median = shares[shares.len() / 2];
         // Points near 0 are near every subspace: with noise some of them cannot be assigned.
-        let (least, told) = if noise == 0.0 { (0.99, "at least .99") } else { (0.93, "at least .93") };
+        let (least, condition) = if noise == 0.0 { (0.99, "at least .99") } else { (0.93, "at least .93") };
         let quantity =
             format!("noise {noise}: share of points in the right cluster, median of {}", shares.len());
-        lab.check(quantity, median, "", told, median >= least)?;
+        lab.check(quantity, median, "", condition, median >= least)?;
     }
     lab.figure("union", &sheet)
 }

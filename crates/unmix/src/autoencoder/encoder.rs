@@ -41,12 +41,12 @@ impl SparseGate {
     fn map<T: Real>(&self, linear: Box<dyn RowMap<T>>) -> Box<dyn RowMap<T>> {
         let narrow = |x: &[f64]| x.iter().map(|x| T::from_f64(*x)).collect::<Vec<T>>();
         let ready = match &self.gating {
-            Gating::Relu => Ready::Relu,
-            Gating::Largest(k) => Ready::Largest(*k),
-            Gating::Above(thresholds) => Ready::Above(narrow(thresholds)),
+            Gating::Relu => TypedGating::Relu,
+            Gating::Largest(k) => TypedGating::Largest(*k),
+            Gating::Above(thresholds) => TypedGating::Above(narrow(thresholds)),
             Gating::Gated { magnitude, log_scale } => {
                 let scale = log_scale.iter().map(|r| T::from_f64(r.exp())).collect();
-                Ready::Gated { magnitude: narrow(magnitude), scale }
+                TypedGating::Gated { magnitude: narrow(magnitude), scale }
             }
         };
         Box::new(Map { linear, bias: narrow(&self.bias), ready })
@@ -76,7 +76,7 @@ impl Encoder for SparseGate {
 }
 
 /// [`Gating`] prepared for one number type.
-enum Ready<T> {
+enum TypedGating<T> {
     Relu,
     Largest(usize),
     Above(Vec<T>),
@@ -86,7 +86,7 @@ enum Ready<T> {
 struct Map<T> {
     linear: Box<dyn RowMap<T>>,
     bias: Vec<T>,
-    ready: Ready<T>,
+    ready: TypedGating<T>,
 }
 
 impl<T: Real> RowMap<T> for Map<T> {
@@ -111,20 +111,20 @@ impl<T: Real> Map<T> {
         let zero = T::default();
         let positive = |x: T| if x > zero { x } else { zero };
         match &self.ready {
-            Ready::Relu => row.iter_mut().zip(&self.bias).for_each(|(u, b)| *u = positive(*u + *b)),
-            Ready::Above(thresholds) => {
+            TypedGating::Relu => row.iter_mut().zip(&self.bias).for_each(|(u, b)| *u = positive(*u + *b)),
+            TypedGating::Above(thresholds) => {
                 for ((u, b), theta) in row.iter_mut().zip(&self.bias).zip(thresholds) {
                     let sum = *u + *b;
                     *u = if sum > *theta { positive(sum) } else { zero };
                 }
             }
-            Ready::Gated { magnitude, scale } => {
+            TypedGating::Gated { magnitude, scale } => {
                 for (((u, b), add), by) in row.iter_mut().zip(&self.bias).zip(magnitude).zip(scale) {
                     let size = positive(by.times_plus(*u, *add));
                     *u = if *u + *b > zero { size } else { zero };
                 }
             }
-            Ready::Largest(k) => {
+            TypedGating::Largest(k) => {
                 row.iter_mut().zip(&self.bias).for_each(|(u, b)| *u += *b);
                 largest(row, *k, tops, found);
                 row.fill(zero);

@@ -2,7 +2,7 @@
 
 use super::Activation;
 use super::parameters::Parameters;
-use super::rows::{ActiveUnits, BatchInputs, Part, Ready, SLICE};
+use super::rows::{ActiveUnits, BatchInputs, SliceBuffers, BatchConstants, SLICE};
 use super::select::bound;
 use super::units::{ByUnit, Rows};
 use crate::num::Real;
@@ -40,7 +40,7 @@ pub struct Coded {
 /// Buffers of one batch.
 #[derive(Clone, Debug, Default)]
 pub struct Pass<T: Real> {
-    ready: Ready<T>,
+    ready: BatchConstants<T>,
     centred: Vec<T>,
     u: Vec<T>,
     residual: Vec<T>,
@@ -178,7 +178,7 @@ impl<T: Real> Pass<T> {
         x: &[T],
         p: usize,
         m: usize,
-        work: impl Fn(&mut ActiveUnits<T>, &[T], &mut Part<'_, T>) + Sync,
+        work: impl Fn(&mut ActiveUnits<T>, &[T], &mut SliceBuffers<'_, T>) + Sync,
     ) {
         let buffers = self.centred.chunks_mut(SLICE * p).zip(self.u.chunks_mut(SLICE * m));
         let residuals = self.residual.chunks_mut(SLICE * p).zip(self.dead_residual.chunks_mut(SLICE * p));
@@ -186,7 +186,7 @@ impl<T: Real> Pass<T> {
         parallel::each(slices, |(number, (touched, ((centred, u), (residual, dead_residual))))| {
             let rows = centred.len();
             let x = if x.is_empty() { x } else { &x[number * SLICE * p..][..rows] };
-            work(touched, x, &mut Part { centred, u, residual, dead_residual });
+            work(touched, x, &mut SliceBuffers { centred, u, residual, dead_residual });
         });
     }
 }
@@ -194,7 +194,7 @@ impl<T: Real> Pass<T> {
 /// Inputs of a batch, from parameters and options.
 fn batch_inputs<'p, T: Real>(
     parameters: &'p Parameters<T>,
-    ready: &'p Ready<T>,
+    ready: &'p BatchConstants<T>,
     terms: &Terms,
     penalty: Penalty,
     dead: &'p [bool],

@@ -47,7 +47,7 @@ pub(super) struct ActiveUnits<T> {
 
 /// Quantities of units that every row needs, computed once for a batch.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ready<T> {
+pub(super) struct BatchConstants<T> {
     /// The encoder, `n_features x n_units`.
     pub(super) across: Vec<T>,
     /// Thresholds, or scales of magnitudes.
@@ -57,7 +57,7 @@ pub(super) struct Ready<T> {
 /// Inputs common to all rows of a batch.
 pub(super) struct BatchInputs<'p, T: Real> {
     pub(super) parameters: &'p Parameters<T>,
-    pub(super) ready: &'p Ready<T>,
+    pub(super) ready: &'p BatchConstants<T>,
     pub(super) activation: Activation,
     /// Number of active units per row, if it is set.
     pub(super) l0: usize,
@@ -95,7 +95,7 @@ pub(super) fn add<T: Real>(to: &mut [T], by: T, from: &[T]) {
 }
 
 /// Row-major buffers of one slice.
-pub(super) struct Part<'b, T> {
+pub(super) struct SliceBuffers<'b, T> {
     /// Rows minus `b`.
     pub(super) centred: &'b mut [T],
     /// Pre-activations.
@@ -108,13 +108,13 @@ pub(super) struct Part<'b, T> {
 
 impl<T: Real> ActiveUnits<T> {
     /// Pre-activations of the rows `x`, and the entries that depend on each row alone; for `BatchTopk` the maxima of groups.
-    pub(super) fn encode(&mut self, of: &BatchInputs<'_, T>, x: &[T], part: &mut Part<'_, T>) {
-        let (p, m) = (of.parameters.n_features(), of.parameters.n_units());
+    pub(super) fn encode(&mut self, inputs: &BatchInputs<'_, T>, x: &[T], part: &mut SliceBuffers<'_, T>) {
+        let (p, m) = (inputs.parameters.n_features(), inputs.parameters.n_units());
         let n = x.len() / p;
         for (row, to) in x.chunks_exact(p).zip(part.centred.chunks_exact_mut(p)) {
-            to.iter_mut().zip(row).zip(&of.parameters.mean).for_each(|((t, x), b)| *t = *x - *b);
+            to.iter_mut().zip(row).zip(&inputs.parameters.mean).for_each(|((t, x), b)| *t = *x - *b);
         }
-        kernel::product(part.u, part.centred, &of.ready.across, n, p, m);
+        kernel::product(part.u, part.centred, &inputs.ready.across, n, p, m);
         self.ends.clear();
         self.entries.clear();
         self.tops.clear();
@@ -123,12 +123,12 @@ impl<T: Real> ActiveUnits<T> {
             #[inline(always)]
             || {
                 for u in part.u.chunks_exact_mut(m) {
-                    if of.activation != Activation::Gated {
-                        u.iter_mut().zip(&of.parameters.bias).for_each(|(u, b)| *u += *b);
+                    if inputs.activation != Activation::Gated {
+                        u.iter_mut().zip(&inputs.parameters.bias).for_each(|(u, b)| *u += *b);
                     }
-                    match of.activation {
+                    match inputs.activation {
                         Activation::BatchTopk => maxima(u, &mut self.tops),
-                        _ => self.append(of, u),
+                        _ => self.append(inputs, u),
                     }
                 }
             },
@@ -137,21 +137,21 @@ impl<T: Real> ActiveUnits<T> {
 
     /// Appends the entries of a row, given its pre-activations.
     #[inline(always)]
-    fn append(&mut self, of: &BatchInputs<'_, T>, u: &[T]) {
+    fn append(&mut self, inputs: &BatchInputs<'_, T>, u: &[T]) {
         let zero = T::default();
         let plain = |unit: u32, u: T| Entry { unit, u, z: u, ..Entry::default() };
-        match of.activation {
+        match inputs.activation {
             Activation::Relu | Activation::BatchTopk => {
                 let positive = (0..).zip(u).filter(|(_, u)| **u > zero);
                 self.entries.extend(positive.map(|(j, u)| plain(j, *u)));
             }
             Activation::Topk => {
-                largest(u, of.l0, &mut self.tops, &mut self.found);
+                largest(u, inputs.l0, &mut self.tops, &mut self.found);
                 self.entries.extend(self.found.iter().map(|(j, u)| plain(*j, *u)));
             }
             Activation::Jumprelu => {
-                let half = T::from_f64(of.bandwidth / 2.0);
-                for (j, (u, theta)) in (0..).zip(u.iter().zip(&of.ready.exp)) {
+                let half = T::from_f64(inputs.bandwidth / 2.0);
+                for (j, (u, theta)) in (0..).zip(u.iter().zip(&inputs.ready.exp)) {
                     if *u > *theta {
                         self.entries.push(plain(j, *u));
                     } else if *theta - *u < half {
@@ -160,10 +160,10 @@ impl<T: Real> ActiveUnits<T> {
                 }
             }
             Activation::Gated => {
-                let parameters = of.parameters;
+                let parameters = inputs.parameters;
                 for (j, (s, b)) in u.iter().zip(&parameters.bias).enumerate() {
                     if *s + *b > zero {
-                        let q = of.ready.exp[j].times_plus(*s, parameters.magnitude[j]);
+                        let q = inputs.ready.exp[j].times_plus(*s, parameters.magnitude[j]);
                         let z = if q > zero { q } else { zero };
                         self.entries.push(Entry { unit: j as u32, u: *s, z, ..Entry::default() });
                     }
@@ -208,8 +208,8 @@ impl<T: Real> ActiveUnits<T> {
     }
 
     /// Residuals, losses and derivatives of the rows; `n` is the number of rows of the batch.
-    pub(super) fn differentiate(&mut self, of: &BatchInputs<'_, T>, n: usize, part: &mut Part<'_, T>) {
-        let (p, m) = (of.parameters.n_features(), of.parameters.n_units());
+    pub(super) fn differentiate(&mut self, inputs: &BatchInputs<'_, T>, n: usize, part: &mut SliceBuffers<'_, T>) {
+        let (p, m) = (inputs.parameters.n_features(), inputs.parameters.n_units());
         let over = 1.0 / n as f64;
         (self.loss, self.active) = ([0.0; 3], 0);
         self.dead_ends.clear();
@@ -222,10 +222,10 @@ impl<T: Real> ActiveUnits<T> {
                     let end = self.ends[i];
                     let row = i * p..(i + 1) * p;
                     let (x, e) = (&part.centred[row.clone()], &mut part.residual[row.clone()]);
-                    self.row(of, over, first..end, x, e);
-                    if !of.dead.is_empty() {
+                    self.row(inputs, over, first..end, x, e);
+                    if !inputs.dead.is_empty() {
                         let to = &mut part.dead_residual[row];
-                        self.dead_row(of, over, &part.u[i * m..(i + 1) * m], e, to);
+                        self.dead_row(inputs, over, &part.u[i * m..(i + 1) * m], e, to);
                     }
                     let scale = T::from_f64(over);
                     e.iter_mut().for_each(|e| *e *= scale);
@@ -237,8 +237,8 @@ impl<T: Real> ActiveUnits<T> {
 
     /// One row: writes its residual, not yet divided by the number of rows, into `e`.
     #[inline(always)]
-    fn row(&mut self, of: &BatchInputs<'_, T>, over: f64, at: std::ops::Range<usize>, x: &[T], e: &mut [T]) {
-        let (parameters, zero) = (of.parameters, T::default());
+    fn row(&mut self, inputs: &BatchInputs<'_, T>, over: f64, at: std::ops::Range<usize>, x: &[T], e: &mut [T]) {
+        let (parameters, zero) = (inputs.parameters, T::default());
         let entries = &mut self.entries[at];
         e.iter_mut().zip(x).for_each(|(e, x)| *e = zero - *x);
         for entry in entries.iter().filter(|entry| entry.z > zero) {
@@ -247,8 +247,8 @@ impl<T: Real> ActiveUnits<T> {
         }
         self.loss[0] += 0.5 * e.iter().map(|e| e.to_f64() * e.to_f64()).sum::<f64>();
         let scale = T::from_f64(over);
-        let weight = T::from_f64(of.penalty.weight * over);
-        match of.activation {
+        let weight = T::from_f64(inputs.penalty.weight * over);
+        match inputs.activation {
             Activation::Topk | Activation::BatchTopk => {
                 for entry in entries {
                     entry.slope = dot(e, parameters.atom(entry.unit as usize)) * scale;
@@ -261,10 +261,10 @@ impl<T: Real> ActiveUnits<T> {
                 }
             }
             Activation::Jumprelu => {
-                let kernel = T::from_f64(1.0 / of.bandwidth);
-                let half = T::from_f64(of.bandwidth / 2.0);
+                let kernel = T::from_f64(1.0 / inputs.bandwidth);
+                let half = T::from_f64(inputs.bandwidth / 2.0);
                 for entry in entries {
-                    let theta = of.ready.exp[entry.unit as usize];
+                    let theta = inputs.ready.exp[entry.unit as usize];
                     let by_code = dot(e, parameters.atom(entry.unit as usize)) * scale;
                     self.loss[1] += f64::from(u8::from(entry.z > zero));
                     entry.slope = if entry.z > zero { by_code } else { zero };
@@ -284,7 +284,7 @@ impl<T: Real> ActiveUnits<T> {
                 }
                 self.loss[2] += 0.5 * self.residual.iter().map(|e| e.to_f64() * e.to_f64()).sum::<f64>();
                 for entry in entries {
-                    let (j, scale_of) = (entry.unit as usize, of.ready.exp[entry.unit as usize]);
+                    let (j, scale_of) = (entry.unit as usize, inputs.ready.exp[entry.unit as usize]);
                     let atom = parameters.atom(j);
                     let by_gate = dot(&self.residual, atom).times_plus(scale, weight);
                     let by_size = if entry.z > zero { dot(e, atom) * scale } else { zero };
@@ -298,19 +298,19 @@ impl<T: Real> ActiveUnits<T> {
     /// The auxiliary loss of a row: the largest pre-activations among dead units reconstruct its residual `e`, which is held
     /// constant.
     #[inline(always)]
-    fn dead_row(&mut self, of: &BatchInputs<'_, T>, over: f64, u: &[T], e: &[T], to: &mut [T]) {
-        let (parameters, zero) = (of.parameters, T::default());
-        let gated = of.activation == Activation::Gated;
-        let each = u.iter().zip(of.dead).enumerate().filter(|(_, (_, dead))| **dead);
+    fn dead_row(&mut self, inputs: &BatchInputs<'_, T>, over: f64, u: &[T], e: &[T], to: &mut [T]) {
+        let (parameters, zero) = (inputs.parameters, T::default());
+        let gated = inputs.activation == Activation::Gated;
+        let each = u.iter().zip(inputs.dead).enumerate().filter(|(_, (_, dead))| **dead);
         let each = each.map(|(j, (u, _))| (j, if gated { *u + parameters.bias[j] } else { *u }));
         self.found.clear();
         self.found.extend(each.filter(|(_, u)| *u > zero).map(|(j, u)| (j as u32, u)));
-        if self.found.len() > of.auxk {
+        if self.found.len() > inputs.auxk {
             let descending = |a: &(u32, T), b: &(u32, T)| {
                 b.1.partial_cmp(&a.1).unwrap_or(std::cmp::Ordering::Equal).then(a.0.cmp(&b.0))
             };
-            self.found.select_nth_unstable_by(of.auxk - 1, descending);
-            self.found.truncate(of.auxk);
+            self.found.select_nth_unstable_by(inputs.auxk - 1, descending);
+            self.found.truncate(inputs.auxk);
             self.found.sort_unstable_by_key(|(j, _)| *j);
         }
         to.copy_from_slice(e);

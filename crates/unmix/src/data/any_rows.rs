@@ -82,6 +82,19 @@ impl<'a> AnyRows<'a> {
     ///
     /// A number of names that differs from the number of columns, duplicate names, columns that have names already.
     pub fn named(self, names: Vec<String>) -> Result<Self> {
+        self.check_names(&names)?;
+        Ok(match self {
+            AnyRows::F32(rows) => AnyRows::F32(rows.with_names(names)),
+            AnyRows::F64(rows) => AnyRows::F64(rows.with_names(names)),
+        })
+    }
+
+    /// Whether the columns can be given these names.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`named`](Self::named).
+    pub fn check_names(&self, names: &[String]) -> Result<()> {
         let refused = |got: String, why: String, remedy: &str| Err(Error::setting("names", got, why, remedy));
         let (n, given) = (names.len(), format!("{} names", names.len()));
         if self.features().names.is_some() {
@@ -96,14 +109,13 @@ impl<'a> AnyRows<'a> {
             let mut seen = HashSet::with_capacity(n);
             names.iter().find(|name| !seen.insert(name.as_str()))
         };
-        if let Some(repeated) = repeated {
-            let got = format!("'{repeated}' more than once");
-            return refused(got, "must be distinct".into(), "give every column a name of its own");
+        match repeated {
+            None => Ok(()),
+            Some(repeated) => {
+                let got = format!("'{repeated}' more than once");
+                refused(got, "must be distinct".into(), "give every column a name of its own")
+            }
         }
-        Ok(match self {
-            AnyRows::F32(rows) => AnyRows::F32(rows.with_names(names)),
-            AnyRows::F64(rows) => AnyRows::F64(rows.with_names(names)),
-        })
     }
 
     /// See [`Rows::weighted`].

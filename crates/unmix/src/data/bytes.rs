@@ -41,6 +41,22 @@ impl<'a> Bytes<'a> {
         Ok(Bytes::File { file, len: meta.len(), path: path.to_path_buf() })
     }
 
+    /// The same bytes again: another handle of an open file, or a copy of a buffer.
+    ///
+    /// # Errors
+    ///
+    /// The system refuses another handle.
+    pub fn try_clone(&self) -> Result<Self> {
+        Ok(match self {
+            Bytes::File { file, len, path } => {
+                let file = file.try_clone().map_err(|e| Error::io("cannot read", path, e))?;
+                Bytes::File { file, len: *len, path: path.clone() }
+            }
+            Bytes::Owned { data, path } => Bytes::Owned { data: data.clone(), path: path.clone() },
+            Bytes::Lent(data) => Bytes::Lent(*data),
+        })
+    }
+
     /// Number of bytes.
     pub fn len(&self) -> u64 {
         match self {

@@ -120,37 +120,37 @@ impl<T: Real> Map<T> {
 }
 
 /// Coordinates that are computed as rows are read.
-struct Mapped<'a, 'b, T: Real> {
-    of: &'a Rows<'b, T>,
+struct ProjectedRows<'a, 'b, T: Real> {
+    rows: &'a Rows<'b, T>,
     map: &'a Map<T>,
 }
 
-impl<T: Real> Source<T> for Mapped<'_, '_, T> {
+impl<T: Real> Source<T> for ProjectedRows<'_, '_, T> {
     fn n_features(&self) -> usize {
         self.map.k()
     }
 
     fn n_rows(&self) -> Option<u64> {
-        self.of.n_rows()
+        self.rows.n_rows()
     }
 
     fn stream(&self) -> Result<Box<dyn Stream<T> + '_>> {
-        Ok(Box::new(MappedStream { of: self.of.source().stream()?, map: self.map, rows: Vec::new() }))
+        Ok(Box::new(MappedStream { stream: self.rows.source().stream()?, map: self.map, rows: Vec::new() }))
     }
 
     fn random(&self) -> Option<&dyn RandomAccess<T>> {
-        self.of.source().random().map(|_| self as &dyn RandomAccess<T>)
+        self.rows.source().random().map(|_| self as &dyn RandomAccess<T>)
     }
 }
 
-impl<T: Real> RandomAccess<T> for Mapped<'_, '_, T> {
+impl<T: Real> RandomAccess<T> for ProjectedRows<'_, '_, T> {
     fn n_rows(&self) -> u64 {
-        self.of.prepared().n_rows()
+        self.rows.prepared().n_rows()
     }
 
     fn read(&self, rows: Range<u64>, columns: Range<usize>, out: &mut [T], raw: &mut Vec<u8>) -> Result<()> {
         let (p, k, from, step) =
-            (self.map.n_features(), self.map.k(), self.of.prepared(), self.of.plan().block_rows);
+            (self.map.n_features(), self.map.k(), self.rows.prepared(), self.rows.plan().block_rows);
         let (mut block, mut centred, mut made) = (Vec::new(), Vec::new(), Vec::new());
         let blocks = rows.clone().step_by(step).zip(out.chunks_mut((step * columns.len()).max(1)));
         for (first, out) in blocks {
@@ -175,7 +175,7 @@ impl<T: Real> RandomAccess<T> for Mapped<'_, '_, T> {
 
 /// Coordinates of rows that can be read only from the start, in order.
 struct MappedStream<'a, T: Real> {
-    of: Box<dyn Stream<T> + 'a>,
+    stream: Box<dyn Stream<T> + 'a>,
     map: &'a Map<T>,
     rows: Vec<T>,
 }
@@ -183,7 +183,7 @@ struct MappedStream<'a, T: Real> {
 impl<T: Real> Stream<T> for MappedStream<'_, T> {
     fn read(&mut self, max_rows: usize, out: &mut Vec<T>) -> Result<usize> {
         self.rows.clear();
-        let n = self.of.read(max_rows, &mut self.rows)?;
+        let n = self.stream.read(max_rows, &mut self.rows)?;
         out.extend(self.map.of_some(&self.rows));
         Ok(n)
     }
@@ -293,7 +293,7 @@ impl<'a, 'b, T: Real> Projected<'a, 'b, T> {
 impl<T: Real> Rows<'_, T> {
     /// The rows that `map` computes from these local rows, with their weights.
     pub(super) fn mapped<'c>(&'c self, map: &'c Map<T>) -> Result<Rows<'c, T>> {
-        let rows = Rows::new(Mapped { of: self, map }, Features::default(), self.origin());
+        let rows = Rows::new(ProjectedRows { rows: self, map }, Features::default(), self.origin());
         match self.weights() {
             Some(weights) => rows.weighted(Cow::Borrowed(weights)),
             None => Ok(rows),

@@ -62,7 +62,7 @@ impl<T: Real> Source<T> for RemoteRows<'_> {
 
 /// Coordinates of remote rows: they are computed by the workers that hold the rows.
 struct Coordinates<'a, 'b, T: Real> {
-    of: &'a Rows<'b, T>,
+    rows: &'a Rows<'b, T>,
     map: &'a Map<T>,
 }
 
@@ -72,11 +72,11 @@ impl<T: Real> Source<T> for Coordinates<'_, '_, T> {
     }
 
     fn n_rows(&self) -> Option<u64> {
-        self.of.n_rows()
+        self.rows.n_rows()
     }
 
     fn stream(&self) -> Result<Box<dyn Stream<T> + '_>> {
-        self.of.source().stream()
+        self.rows.source().stream()
     }
 
     fn remote(&self) -> Option<&dyn Workers> {
@@ -86,8 +86,8 @@ impl<T: Real> Source<T> for Coordinates<'_, '_, T> {
 
 impl<T: Real> Workers for Coordinates<'_, '_, T> {
     fn gather_all(&self, job: &[u8]) -> Result<Vec<Vec<u8>>> {
-        let job = Job::unpack(job)?.through(self.map, self.of.is_sparse());
-        match self.of.source().remote() {
+        let job = Job::unpack(job)?.through(self.map, self.rows.is_sparse());
+        match self.rows.source().remote() {
             Some(workers) => workers.gather_all(&job.pack()),
             None => unreachable!("coordinates of local rows are kept"),
         }
@@ -122,7 +122,7 @@ impl<'a, T: Real> Rows<'a, T> {
 
     /// Coordinates of these remote rows.
     pub(super) fn remote_coordinates<'c>(&'c self, map: &'c Map<T>) -> Rows<'c, T> {
-        Rows::new(Coordinates { of: self, map }, Features::default(), self.origin())
+        Rows::new(Coordinates { rows: self, map }, Features::default(), self.origin())
     }
 
     /// Checks that the rows are local, for an operation that needs the rows themselves.

@@ -1,19 +1,19 @@
 //! Rows: a source, the names of its columns and the shape of a sample, and a plan for cutting it into shards.
 
-use super::Sparse;
+mod prepare;
+mod range;
+
 use super::raw::RawArray;
 use super::source::{RandomAccess, Source, Transposed};
-use super::spool::Spool;
-use super::{OwnedRows, Scattered, Subset};
+use super::{Sparse, Subset};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 use crate::num::threads::on_pool;
 use crate::num::{Plan, Real};
-use crate::run::{Run, Silent};
-use crate::stats::{Entries, GatherEntries, GatherRange, GatherRows, Range};
+use crate::run::Run;
+use crate::stats::GatherRows;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Names of the columns and shape of a sample.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -183,7 +183,7 @@ impl<'a, T: Real> Rows<'a, T> {
     }
 
     /// Sparse rows as rows with missing cells, whose observed cells are the stored entries; `None` if they are not sparse.
-    pub(crate) fn as_cells(&self) -> Option<Rows<'_, T>> {
+    pub fn as_cells(&self) -> Option<Rows<'_, T>> {
         let sparse = self.sparse()?.as_cells();
         let features = self.features.clone();
         Some(Rows { longest: self.longest, ..Rows::new(sparse, features, self.origin.clone()) })
@@ -192,82 +192,6 @@ impl<'a, T: Real> Rows<'a, T> {
     /// The plan for cutting the rows.
     pub fn plan(&self) -> Plan {
         Plan::for_width(self.n_features())
-    }
-
-    /// For remote rows, collects the sample weights. Else makes the number of rows known and the rows readable in any order: a
-    /// source that can be read only once, in order, is decoded once, into memory up to 64 MiB and into a temporary file beyond
-    /// that.
-    ///
-    /// # Errors
-    ///
-    /// Errors of the source, of the temporary file and of the workers; a number of weights that differs from the number of rows.
-    pub fn prepare(&mut self, run: &Run<'_>) -> Result<()> {
-        if self.source.remote().is_some() {
-            if self.weights.is_none() {
-                self.weights = self.remote_weights(run)?.map(Cow::Owned);
-            }
-            return self.check_weights();
-        }
-        if self.source.random().is_some() {
-            return Ok(());
-        }
-        let p = self.n_features();
-        if let Some(whole) = self.small_whole(run) {
-            self.source = Box::new(OwnedRows::new(whole?, p));
-            return self.check_weights();
-        }
-        if let Some(array) = self.scattered(run) {
-            self.source = Box::new(array?);
-            return self.check_weights();
-        }
-        let mut spool = Spool::new(&self.origin);
-        let mut done = 0;
-        {
-            let mut stream = self.source.stream()?;
-            let (mut buffer, step) = (Vec::new(), self.plan().shard_rows);
-            loop {
-                buffer.clear();
-                match stream.read(step, &mut buffer)? {
-                    0 => break,
-                    n => done += n as u64,
-                }
-                spool.write_numbers(&buffer)?;
-                run.sweep_progress("reading", done, self.n_rows())?;
-            }
-        }
-        self.source = Box::new(spool.into_rows::<T>(p)?);
-        self.check_weights()
-    }
-
-    /// All numbers, read by as many threads as the source can use, if it supports that and they take no more memory than a spool.
-    fn small_whole(&self, run: &Run<'_>) -> Option<Result<Vec<T>>> {
-        let most = Spool::IN_MEMORY / size_of::<T>();
-        let n =
-            usize::try_from(self.n_rows()?).ok()?.checked_mul(self.n_features()).filter(|n| *n <= most)?;
-        let mut whole = crate::machine::zeros(n);
-        let filled = self.source.fill(&mut whole, run.threads)?;
-        Some(filled.map(|()| whole))
-    }
-
-    /// All rows in a temporary file, written by as many threads as the source can use, if it supports that.
-    fn scattered(&self, run: &Run<'_>) -> Option<Result<RawArray<'static>>> {
-        let (n_rows, p) = (self.n_rows()?, self.n_features());
-        let bytes = n_rows.checked_mul((p * size_of::<T>()) as u64)?;
-        if run.threads < 2 || bytes <= Spool::IN_MEMORY as u64 {
-            return None;
-        }
-        let spool = match Scattered::<T>::new(&self.origin, n_rows, p) {
-            Ok(spool) => spool,
-            Err(e) => return Some(Err(e)),
-        };
-        let done = AtomicU64::new(0);
-        let put = |first: u64, rows: &[T]| {
-            spool.put(first, rows)?;
-            let own = (rows.len() / p) as u64;
-            run.sweep_progress("reading", done.fetch_add(own, Ordering::Relaxed) + own, Some(n_rows))
-        };
-        let read = self.source.scatter(&put, run.threads)?;
-        Some(read.and_then(|()| spool.into_rows()))
     }
 
     /// Random access to the rows, which must be [prepared](Self::prepare).
@@ -284,7 +208,7 @@ impl<'a, T: Real> Rows<'a, T> {
         match self.sparse() {
             Some(sparse) => Rows::new(sparse.transposed(), none, origin),
             None => {
-                let source = Transposed { of: self.prepared(), n_features: self.n_features() };
+                let source = Transposed { samples: self.prepared(), n_features: self.n_features() };
                 Rows::new(source, none, origin)
             }
         }
@@ -326,76 +250,6 @@ impl<'a, T: Real> Rows<'a, T> {
         Ok(out)
     }
 
-    /// The error that names the first number that is not finite, row by row; if all are finite, their squares overflow.
-    pub(crate) fn not_finite(&self, method: &str) -> Error {
-        match self.first_not_finite() {
-            Err(e) => e,
-            Ok(None) => Error::Overflow { method: method.into(), dtype: T::DTYPE.name() },
-            Ok(Some((row, column, x))) => self.not_finite_at(method, row, column, x),
-        }
-    }
-
-    /// The error that names this non-finite number.
-    pub(crate) fn not_finite_at(&self, method: &str, row: u64, column: usize, x: f64) -> Error {
-        Error::NotFinite {
-            method: method.into(),
-            row,
-            column,
-            name: self.name(column).map(Into::into),
-            what: match x {
-                x if x.is_nan() => "NaN",
-                x if x > 0.0 => "infinity",
-                _ => "-infinity",
-            },
-        }
-    }
-
-    /// Minimum and maximum of each column, and the first number that is not finite, over rows of non-zero weight.
-    fn range(&self) -> Result<Range> {
-        self.sweep(&Run { observer: &Silent, threads: 1, ..Run::default() }, "range", &GatherRange::new())
-    }
-
-    /// Range of each of these columns over rows of non-zero weight. One pass over the rows, or over these columns alone.
-    pub(crate) fn spread_of(&self, columns: &[usize]) -> Result<Vec<f64>> {
-        match self.source.random() {
-            Some(random) if all_constant(random, columns) => Ok(vec![0.0; columns.len()]),
-            Some(random) if random.by_columns() => {
-                columns.iter().map(|&j| self.spread_of_one(random, j)).collect()
-            }
-            _ => {
-                let all: Vec<f64> = self.range()?.spread().collect();
-                Ok(columns.iter().map(|&j| all[j]).collect())
-            }
-        }
-    }
-
-    fn spread_of_one(&self, random: &dyn RandomAccess<T>, column: usize) -> Result<f64> {
-        const AT_ONCE: u64 = 4096;
-        let (n, mut raw) = (random.n_rows(), Vec::new());
-        let mut cells = vec![T::default(); n.min(AT_ONCE) as usize];
-        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        for start in (0..n).step_by(AT_ONCE as usize) {
-            let end = n.min(start + AT_ONCE);
-            let cells = &mut cells[..(end - start) as usize];
-            random.read(start..end, column..column + 1, cells, &mut raw)?;
-            // Most of these columns are all zeros, and testing equality first is fast.
-            let counted: &[T] = match cells.iter().all(|x| *x == cells[0]) && self.weights().is_none() {
-                true => &cells[..1],
-                false => cells,
-            };
-            for (row, x) in (start..).zip(counted) {
-                if self.weights().is_none_or(|w| w[row as usize] != 0.0) {
-                    (low, high) = (low.min(x.to_f64()), high.max(x.to_f64()));
-                }
-            }
-        }
-        Ok((high - low).max(0.0))
-    }
-
-    fn first_not_finite(&self) -> Result<Option<(u64, usize, f64)>> {
-        Ok(self.range()?.not_finite)
-    }
-
     /// Rows `chosen`, in ascending order, row-major; local or remote.
     ///
     /// # Errors
@@ -434,30 +288,4 @@ impl<'a, T: Real> Rows<'a, T> {
     pub(crate) fn weights_at(&self, chosen: &[u64]) -> Option<Vec<f64>> {
         self.weights().map(|all| chosen.iter().map(|&i| all[i as usize]).collect())
     }
-
-    /// Loads remote rows if there are fewer of them than columns: the matrix of rows is then smaller than that of columns.
-    pub(crate) fn collect_few_rows(&mut self, run: &Run<'_>) -> Result<()> {
-        let (n, p) = (self.n_rows().unwrap_or(0), self.n_features());
-        if self.source.remote().is_none() || n >= p as u64 {
-            return Ok(());
-        }
-        self.source = match self.is_sparse() {
-            true => {
-                let Entries { starts, columns, values } = self.sweep(run, "rows", &GatherEntries::new())?;
-                Box::new(Sparse::from_csr(&starts, &columns, values, p)?)
-            }
-            false => Box::new(OwnedRows::new(self.picked((0..n).collect(), run)?, p)),
-        };
-        Ok(())
-    }
-}
-
-/// Whether all numbers of each of these columns are equal, if rows can be borrowed; most columns that are asked for are all zeros,
-/// and nothing has to be copied to see that.
-fn all_constant<T: Real>(random: &dyn RandomAccess<T>, columns: &[usize]) -> bool {
-    let n = random.n_rows();
-    let Some(numbers) = random.lend(0..n).filter(|numbers| !numbers.is_empty()) else { return false };
-    let mut rows = numbers.chunks_exact(numbers.len() / n as usize);
-    let Some(first) = rows.next() else { return false };
-    rows.all(|row| columns.iter().all(|&j| row[j] == first[j]))
 }

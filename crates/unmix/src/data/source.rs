@@ -128,13 +128,13 @@ impl<T: Real> Stream<T> for Forward<'_, T> {
 
 /// Exchanges samples and features: a source whose rows are the columns of another.
 pub(crate) struct Transposed<'a, T: Real> {
-    pub(crate) of: &'a dyn RandomAccess<T>,
+    pub(crate) samples: &'a dyn RandomAccess<T>,
     pub(crate) n_features: usize,
 }
 
 impl<T: Real> Source<T> for Transposed<'_, T> {
     fn n_features(&self) -> usize {
-        self.of.n_rows() as usize
+        self.samples.n_rows() as usize
     }
 
     fn n_rows(&self) -> Option<u64> {
@@ -142,7 +142,7 @@ impl<T: Real> Source<T> for Transposed<'_, T> {
     }
 
     fn stream(&self) -> Result<Box<dyn Stream<T> + '_>> {
-        Ok(Box::new(Forward::new(self, self.of.n_rows() as usize)))
+        Ok(Box::new(Forward::new(self, self.samples.n_rows() as usize)))
     }
 
     fn random(&self) -> Option<&dyn RandomAccess<T>> {
@@ -165,11 +165,11 @@ impl<T: Real> RandomAccess<T> for Transposed<'_, T> {
         let (features, samples) =
             (rows.start as usize..rows.end as usize, columns.start as u64..columns.end as u64);
         let (f, s) = (features.len(), columns.len());
-        match self.of.lend(samples.clone()) {
+        match self.samples.lend(samples.clone()) {
             Some(lent) => transpose(&lent[features.start..], self.n_features, f, out),
             None => {
                 let mut panel = crate::zeros(f * s);
-                self.of.read(samples, features, &mut panel, raw)?;
+                self.samples.read(samples, features, &mut panel, raw)?;
                 transpose(&panel, f, f, out);
             }
         }

@@ -7,17 +7,17 @@ use std::ops::Range;
 
 /// The rows `chosen` of a source, as a source.
 pub(crate) struct Subset<'a, T: Real> {
-    of: &'a dyn RandomAccess<T>,
+    source: &'a dyn RandomAccess<T>,
     n_features: usize,
     /// Row indices in ascending order.
     chosen: Vec<u64>,
 }
 
 impl<'a, T: Real> Subset<'a, T> {
-    /// Rows `chosen` of `of`, each below its number of rows; they are read in ascending order.
-    pub(crate) fn new(of: &'a dyn RandomAccess<T>, n_features: usize, mut chosen: Vec<u64>) -> Self {
+    /// Rows `chosen` of `source`, each below its number of rows; they are read in ascending order.
+    pub(crate) fn new(source: &'a dyn RandomAccess<T>, n_features: usize, mut chosen: Vec<u64>) -> Self {
         chosen.sort_unstable();
-        Self { of, n_features, chosen }
+        Self { source, n_features, chosen }
     }
 }
 
@@ -51,7 +51,7 @@ impl<T: Real> RandomAccess<T> for Subset<'_, T> {
             // Consecutive rows are read at once.
             let run = wanted.iter().zip(first..).take_while(|(row, next)| **row == *next).count();
             let to = &mut out[done * width..(done + run) * width];
-            self.of.read(first..first + run as u64, columns.clone(), to, raw)?;
+            self.source.read(first..first + run as u64, columns.clone(), to, raw)?;
             (wanted, done) = (&wanted[run..], done + run);
         }
         Ok(())

@@ -6,11 +6,13 @@
 //! Pairwise merging also bounds the growth of rounding errors. Shards of sparse rows are processed one after the other, each by all
 //! threads, where each line of the matrix of sums is computed by one of them.
 
-use super::Sparse;
+mod shards;
+
 use super::job::Job;
 use super::merge_stack::MergeStack;
 use super::rows::Rows;
-use super::source::{RandomAccess, Stream};
+use super::source::RandomAccess;
+use super::{Sink, Sparse};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 use crate::num::parallel;
@@ -18,6 +20,7 @@ use crate::num::threads::on_pool;
 use crate::num::{Block, Plan, Real, Workspace};
 use crate::run::Run;
 use crate::stats::{AnyGather, AnyPartial, Gather, of_type};
+use shards::{Buffers, PIECE, Shards, lock};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,41 +28,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Nodes of the merge tree of any gather.
 pub(super) type Nodes = MergeStack<Box<dyn AnyPartial>>;
 
-/// Number of values that are read at once.
-const PIECE: usize = 1 << 20;
-
-/// The same if rows are contiguous, so that small reads cost no more: small enough to be in the second-level cache when they are
+/// [`PIECE`] if rows are contiguous, so that small reads cost no more: small enough to be in the second-level cache when they are
 /// used.
 const NEAR: usize = 1 << 16;
-
-/// Receiver of mapped rows, in order.
-pub trait Sink<U> {
-    /// Takes the next rows.
-    fn put(&mut self, rows: &[U]) -> Result<()>;
-}
-
-/// Keeps mapped rows in memory.
-#[derive(Default)]
-pub struct VecSink<U>(pub Vec<U>);
-
-impl<U: Copy> Sink<U> for VecSink<U> {
-    fn put(&mut self, rows: &[U]) -> Result<()> {
-        self.0.extend_from_slice(rows);
-        Ok(())
-    }
-}
-
-impl Sink<f32> for super::NpyWriter {
-    fn put(&mut self, rows: &[f32]) -> Result<()> {
-        self.write(rows)
-    }
-}
-
-impl Sink<f64> for super::NpyWriter {
-    fn put(&mut self, rows: &[f64]) -> Result<()> {
-        self.write(rows)
-    }
-}
 
 impl<T: Real> Rows<'_, T> {
     /// Refuses rows that are so long that a block of them does not fit in memory.
@@ -270,155 +241,6 @@ pub(crate) fn no_columns(stage: &str, origin: &str) -> Error {
 /// Runs `work` on `threads` threads at once and returns the first error.
 fn on_threads(threads: usize, work: &(dyn Fn() -> Result<()> + Sync)) -> Result<()> {
     on_pool(threads, || parallel::on_every_thread(work))
-}
-
-fn lock<V>(mutex: &Mutex<V>) -> std::sync::MutexGuard<'_, V> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
-/// Result of mapping a shard.
-struct Mapped<U> {
-    shard: u64,
-    n_rows: usize,
-    out: Vec<U>,
-}
-
-/// Buffers of a thread.
-#[derive(Default)]
-struct Buffers<T> {
-    rows: Vec<T>,
-    raw: Vec<u8>,
-}
-
-/// Assigns shards to threads in order.
-struct Shards<'a, T: Real> {
-    p: usize,
-    plan: Plan,
-    n_rows: Option<u64>,
-    random: Option<&'a dyn RandomAccess<T>>,
-    /// The number of the next shard, and the reader if shards cannot be read by number. `None` after a failed read or at the end of
-    /// the rows.
-    state: Mutex<(Option<u64>, Option<Forward<'a, T>>)>,
-}
-
-type Forward<'a, T> = Box<dyn Stream<T> + 'a>;
-
-impl<'a, T: Real> Shards<'a, T> {
-    fn new(rows: &'a Rows<'_, T>, plan: Plan, stage: &str) -> Result<Self> {
-        if rows.n_features() == 0 {
-            return Err(no_columns(stage, rows.origin()));
-        }
-        let random = rows.source().random();
-        let stream = if random.is_none() { Some(rows.source().stream()?) } else { None };
-        Ok(Self {
-            p: rows.n_features(),
-            plan,
-            n_rows: rows.n_rows(),
-            random,
-            state: Mutex::new((Some(0), stream)),
-        })
-    }
-
-    /// No more threads than shards.
-    fn threads(&self, run: &Run<'_>) -> usize {
-        let shards = self.n_rows.map_or(usize::MAX, |n| n.div_ceil(self.plan.shard_rows as u64) as usize);
-        run.threads.clamp(1, shards.max(1))
-    }
-
-    /// Takes the next shard. If rows cannot be read by number, they are read into `buffers` now.
-    fn take(&self, buffers: &mut Buffers<T>) -> Result<Option<Shard>> {
-        let size = self.plan.shard_rows;
-        let mut state = lock(&self.state);
-        let Some(number) = state.0 else { return Ok(None) };
-        let start = number * size as u64;
-        if let Some(random) = self.random {
-            let n = random.n_rows();
-            if start >= n {
-                return Ok(None);
-            }
-            state.0 = Some(number + 1);
-            return Ok(Some(Shard { number, rows: start..(start + size as u64).min(n) }));
-        }
-        // A source may return fewer rows than requested; a shard is always filled up.
-        buffers.rows.clear();
-        let filled = match state.1.as_mut() {
-            Some(stream) => fill(&mut **stream, size, self.p, &mut buffers.rows),
-            None => Ok(()),
-        };
-        state.0 = match (&filled, buffers.rows.len() == size * self.p) {
-            (Ok(()), true) => Some(number + 1),
-            _ => None,
-        };
-        filled?;
-        let n = (buffers.rows.len() / self.p) as u64;
-        Ok(if n == 0 { None } else { Some(Shard { number, rows: start..start + n }) })
-    }
-
-    /// Rows of a shard from `first` on, read into `buffers` or borrowed: about `most` numbers, a whole number of blocks unless they
-    /// are the last.
-    fn piece<'b>(
-        &'b self,
-        shard: &Shard,
-        first: u64,
-        most: usize,
-        buffers: &'b mut Buffers<T>,
-    ) -> Result<&'b [T]> {
-        let Some(random) = self.random else { return Ok(&buffers.rows) };
-        let blocks = (most / (self.p * self.plan.block_rows)).max(1);
-        let rows = first..shard.rows.end.min(first + (blocks * self.plan.block_rows) as u64);
-        if let Some(lent) = random.lend(rows.clone()) {
-            return Ok(lent);
-        }
-        buffers.rows.resize((rows.end - rows.start) as usize * self.p, T::default());
-        if let Err(e) = random.read(rows, 0..self.p, &mut buffers.rows, &mut buffers.raw) {
-            lock(&self.state).0 = None;
-            return Err(e);
-        }
-        Ok(&buffers.rows)
-    }
-}
-
-impl<T: Real> Shards<'_, T> {
-    /// Results of `f` on the next shard, `width` numbers for each row.
-    fn mapped<U: Real>(
-        &self,
-        width: usize,
-        f: &impl Fn(Block<'_, T>, &mut [U], &mut Workspace<T>) -> Result<()>,
-        buffers: &mut Buffers<T>,
-        workspace: &mut Workspace<T>,
-    ) -> Result<Option<Mapped<U>>> {
-        let Some(taken) = self.take(buffers)? else { return Ok(None) };
-        let (shard, n_rows) = (taken.number, (taken.rows.end - taken.rows.start) as usize);
-        let mut out = vec![U::default(); n_rows * width];
-        let (step, first_of_shard, mut first) = (self.plan.block_rows, taken.rows.start, taken.rows.start);
-        while first < taken.rows.end {
-            let piece = self.piece(&taken, first, PIECE, buffers)?;
-            for data in piece.chunks(step * self.p) {
-                let (at, n) = ((first - first_of_shard) as usize, data.len() / self.p);
-                let out = &mut out[at * width..(at + n) * width];
-                let block = Block { first_row: first, data, n_features: self.p, weights: None };
-                f(block, out, workspace)?;
-                first += n as u64;
-            }
-        }
-        Ok(Some(Mapped { shard, n_rows, out }))
-    }
-}
-
-/// Consecutive rows that one thread processes.
-struct Shard {
-    number: u64,
-    rows: std::ops::Range<u64>,
-}
-
-/// Reads from `stream` until `out` has `rows` rows, or to the end.
-fn fill<T: Real>(stream: &mut dyn Stream<T>, rows: usize, p: usize, out: &mut Vec<T>) -> Result<()> {
-    while out.len() < rows * p {
-        if stream.read(rows - out.len() / p, out)? == 0 {
-            break;
-        }
-    }
-    Ok(())
 }
 
 /// Refuses a gather of rows of another width.

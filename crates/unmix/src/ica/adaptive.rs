@@ -68,7 +68,7 @@ fn search<T: Real>(
     limits: &Limits,
     run: &Run<'_>,
 ) -> Result<SolverResult> {
-    let (each, how) = (Contrasts::Each(scores), (orthogonal::Step::Picard, orthogonal::Guard::Objective));
+    let (each, how) = (Contrasts::Each(scores), (orthogonal::Step::Picard, orthogonal::StepAcceptance::Objective));
     match ortho {
         true => orthogonal::solve(view, each, how, false, start, limits, run),
         false => free::solve(view, moments, each, false, start, limits, run),

@@ -87,6 +87,7 @@ pub(super) fn solve<T: Real>(
         n_iter: steps.n_iter(),
         sweeps: search.memory.1,
         objective: Vec::new(),
+        sign_changes: Vec::new(),
         // The objective is maximised.
         value: -value,
         sums: Some(at.sums),

@@ -13,7 +13,7 @@
 
 use super::linear::{identity, largest, log_determinant, sum};
 use super::view::View;
-use super::{Limits, Signs, SolverResult, downhill, no_history, remember};
+use super::{Limits, Signs, SolverResult, descent_direction, no_history, remember};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real, factor};
@@ -59,11 +59,14 @@ struct SearchState {
     history: History,
     signs: Signs,
     sweeps: u64,
+    /// The iterations that changed signs; see [`SolverResult::sign_changes`].
+    sign_changes: Vec<u64>,
 }
 
 impl SearchState {
     fn new(extended: bool) -> Self {
-        Self { history: no_history(), signs: Signs::new(extended), sweeps: 0 }
+        let (history, signs) = (no_history(), Signs::new(extended));
+        Self { history, signs, sweeps: 0, sign_changes: Vec::new() }
     }
 }
 
@@ -89,6 +92,9 @@ pub(super) fn solve<T: Real>(
             break outcome;
         }
         let Some(next) = search.step(&at)? else { break Outcome::Stalled };
+        if next.signs != at.signs {
+            search.memory.sign_changes.push(steps.n_iter() + 1);
+        }
         at = next;
         let value = search.objective(&at, &at.signs);
         steps.ended(largest(&at.gradient), Some(value), &Some((&at, &search.memory)))?;
@@ -101,6 +107,7 @@ pub(super) fn solve<T: Real>(
         n_iter: steps.n_iter(),
         sweeps: search.memory.sweeps,
         objective: steps.into_objective(),
+        sign_changes: search.memory.sign_changes,
         sums: Some(at.sums),
     })
 }
@@ -190,10 +197,10 @@ impl<T: Real> Search<'_, '_, '_, T> {
         let rounding = super::rounding::<T>(&at.sums.loss);
         loop {
             let mut history = std::mem::replace(&mut self.memory.history, no_history());
-            let direction = downhill(&mut history, &at.gradient, |q| self.precondition(at, q));
+            let direction = descent_direction(&mut history, &at.gradient, |q| self.precondition(at, q));
             self.memory.history = history;
             let mut size = 1.0;
-            while self.sizes_stay() && size * largest(&direction) > self.contrast.reach() {
+            while self.sizes_stay() && size * largest(&direction) > self.contrast.max_step() {
                 size *= 0.5;
             }
             for _ in 0..HALVINGS {
@@ -295,6 +302,13 @@ mod tests {
             }
             // The negative gradient gave no decrease either.
             assert!(search.memory.history.is_empty() && largest(&at.gradient) < 1e-10, "seed {seed}");
+            // A tolerance that rounding allows is met; of one that it does not allow the outcome says so.
+            for (tol, outcome) in [(1e-9, Outcome::Converged), (0.0, Outcome::Stalled)] {
+                let (contrast, limits) = (Contrast::LogCosh(1.0).into(), Limits { tol, max_iter: 1000 });
+                let found = solve(&view, None, contrast, true, identity(k), &limits, &run).unwrap();
+                assert_eq!(found.outcome, outcome, "seed {seed}: {:e}", found.residual);
+                assert!(found.residual < 1e-9, "seed {seed}: {:e}", found.residual);
+            }
         }
     }
 }

@@ -128,6 +128,7 @@ fn on_rows<T: Real>(
         n_iter: solved.as_ref().map_or(0, |s| s.n_iter),
         sweeps: principal.sweeps() + 1,
         objective: Vec::new(),
+        sign_changes: Vec::new(),
         residual,
         value: sums.as_ref().map_or(f64::INFINITY, |s| -far(&s.loss)),
         sums,

@@ -46,6 +46,9 @@ pub(crate) struct SolverResult {
     pub(crate) sweeps: u64,
     /// Objective after each iteration; empty for solvers without one.
     pub(crate) objective: Vec<f64>,
+    /// The iterations, counted from 1 as the values of `objective`, after which the estimated signs differ from those before, and with them
+    /// the objective.
+    pub(crate) sign_changes: Vec<u64>,
     /// The quantity that is compared with the tolerance, at `w`.
     pub(crate) residual: f64,
     /// Value by which the results of several starts are compared: the smallest is kept.
@@ -63,6 +66,7 @@ impl SolverResult {
             n_iter: 0,
             sweeps: 1,
             objective: Vec::new(),
+            sign_changes: Vec::new(),
             residual: f64::INFINITY,
             value: f64::INFINITY,
             sums: None,
@@ -78,7 +82,7 @@ pub(crate) fn least_log_cosh<T: Real>(
     limits: &Limits,
     run: &Run<'_>,
 ) -> Result<SolverResult> {
-    let by = (orthogonal::Step::Picard, orthogonal::Guard::Objective);
+    let by = (orthogonal::Step::Picard, orthogonal::StepAcceptance::Objective);
     orthogonal::solve(view, Contrast::LogCosh(1.0).into(), by, false, start, limits, run)
 }
 
@@ -97,14 +101,14 @@ fn no_history() -> History {
 
 /// Minus the approximate inverse Hessian times the gradient; `precondition` is the approximation without
 /// stored steps.
-fn downhill(
+fn descent_direction(
     history: &mut History,
     gradient: &Matrix<f64>,
     precondition: impl Fn(&Matrix<f64>) -> Matrix<f64>,
 ) -> Matrix<f64> {
     let (rows, cols) = (gradient.rows(), gradient.cols());
     let of_numbers = |numbers, _| precondition(&Matrix::from_vec(rows, cols, numbers)).into_vec();
-    Matrix::from_vec(rows, cols, history.downhill(gradient.as_slice(), of_numbers))
+    Matrix::from_vec(rows, cols, history.descent_direction(gradient.as_slice(), of_numbers))
 }
 
 /// Stores a step and the change of the gradient.

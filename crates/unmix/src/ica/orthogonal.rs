@@ -17,7 +17,7 @@
 
 use super::linear::{identity, largest, nearer_to_orthogonal, polar, rotation, skew, sum};
 use super::view::View;
-use super::{Limits, Signs, SolverResult, downhill, no_history, remember};
+use super::{Limits, Signs, SolverResult, descent_direction, no_history, remember};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real, factor};
@@ -39,7 +39,7 @@ pub(super) enum Step {
 
 /// Which steps are accepted, and the stopping criterion.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Guard {
+pub(super) enum StepAcceptance {
     /// Only steps that do not increase the objective; the largest entry of the gradient is at most `tol`.
     Objective,
     /// All steps, as in other implementations of FastICA; the rotation changes by `max_i ||w_i_new - w_i_old||² / 2 < tol`.
@@ -117,7 +117,7 @@ fn objective(signs: &[f64], sums: &SourceSums) -> f64 {
 pub(super) fn solve<T: Real>(
     view: &View<'_, '_, T>,
     contrast: Contrasts<'_>,
-    (step, guard): (Step, Guard),
+    (step, acceptance): (Step, StepAcceptance),
     extended: bool,
     start: Matrix<f64>,
     limits: &Limits,
@@ -125,26 +125,29 @@ pub(super) fn solve<T: Real>(
 ) -> Result<SolverResult> {
     let begun = Search::new(view, contrast, extended, run).begin("rotation", &start, *limits)?;
     let Some((mut search, mut steps, mut at)) = begun else { return Ok(SolverResult::not_finite(start)) };
-    let residual = |at: &Point, memory: &SearchState| match guard {
-        Guard::Change => memory.change,
-        Guard::Objective => at.residual(),
+    let residual = |at: &Point, memory: &SearchState| match acceptance {
+        StepAcceptance::Change => memory.change,
+        StepAcceptance::Objective => at.residual(),
     };
     let outcome = loop {
         let now = residual(&at, &search.memory);
         // The published criterion is "less than tol".
-        let not_yet = guard == Guard::Change && now >= limits.tol;
+        let not_yet = acceptance == StepAcceptance::Change && now >= limits.tol;
         if let Some(outcome) = if not_yet { steps.spent() } else { steps.ending(now) } {
             break outcome;
         }
-        let next = match (step, guard) {
-            (Step::FastIca, Guard::Change) => search.fixed_point(&at)?,
-            (Step::FastIca, Guard::Objective) => match search.along_arc(&at)? {
+        let next = match (step, acceptance) {
+            (Step::FastIca, StepAcceptance::Change) => search.fixed_point(&at)?,
+            (Step::FastIca, StepAcceptance::Objective) => match search.along_arc(&at)? {
                 Some(next) => Some(next),
                 None => search.along_geodesics(&at)?,
             },
             (Step::Picard, _) => search.combined(&at)?,
         };
         let Some(next) = next else { break Outcome::Stalled };
+        if next.signs != at.signs {
+            search.memory.sign_changes.push(steps.n_iter() + 1);
+        }
         at = next;
         let (value, now) = (objective(&at.signs, &at.sums), residual(&at, &search.memory));
         steps.ended(now, Some(value), &Some((&at, &search.memory)))?;
@@ -157,6 +160,7 @@ pub(super) fn solve<T: Real>(
         n_iter,
         sweeps,
         objective: steps.into_objective(),
+        sign_changes: search.memory.sign_changes,
         residual,
         // The objective is maximised.
         value: -value,
@@ -196,8 +200,18 @@ pub(super) fn approach<T: Real>(
         steps.ended(at.residual(), None, &Some((&at, &search.memory)))?;
     }
     let (n_iter, residual, sweeps) = (steps.n_iter() + last, at.residual(), search.memory.sweeps);
-    let (outcome, value) = (Outcome::Completed, f64::INFINITY);
-    Ok(SolverResult { w: at.w, outcome, n_iter, sweeps, objective: Vec::new(), residual, value, sums: None })
+    // The signs are those of a search for initial values, which has no objective in the report.
+    Ok(SolverResult {
+        w: at.w,
+        outcome: Outcome::Completed,
+        n_iter,
+        sweeps,
+        objective: Vec::new(),
+        sign_changes: Vec::new(),
+        residual,
+        value: f64::INFINITY,
+        sums: None,
+    })
 }
 
 /// The largest absolute entry of `rotation - I`.
@@ -219,6 +233,8 @@ struct SearchState {
     /// The gradient when fixed-point steps became short: they are not tried again while it is no larger and
     /// the objective is the same.
     near: f64,
+    /// The iterations of [`solve`] that changed signs; see [`SolverResult::sign_changes`].
+    sign_changes: Vec<u64>,
 }
 
 struct Search<'s, 'a, 'b, T: Real> {
@@ -231,7 +247,8 @@ struct Search<'s, 'a, 'b, T: Real> {
 impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
     fn new(view: &'s View<'a, 'b, T>, contrast: Contrasts<'s>, extended: bool, run: &'s Run<'s>) -> Self {
         let (history, signs, change) = (no_history(), Signs::new(extended), f64::INFINITY);
-        let memory = SearchState { history, signs, change, sweeps: 0, refused: 0, near: 0.0 };
+        let sign_changes = Vec::new();
+        let memory = SearchState { history, signs, change, sweeps: 0, refused: 0, near: 0.0, sign_changes };
         Self { view, contrast, run, memory }
     }
 
@@ -308,10 +325,10 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
             skew(&Matrix::from_fn(q.rows(), q.rows(), |i, j| q[(i, j)] / curvature[(i, j)]))
         };
         loop {
-            let direction = downhill(&mut self.memory.history, &at.gradient, divided);
+            let direction = descent_direction(&mut self.memory.history, &at.gradient, divided);
             let mut size = 1.0;
             let longest = largest(&direction);
-            while size * longest > self.contrast.reach() {
+            while size * longest > self.contrast.max_step() {
                 size *= 0.5;
             }
             for _ in 0..HALVINGS {

@@ -126,8 +126,8 @@ fn first_order(x: &[f64], y: &[f64], angle: f64) -> Vec<f64> {
     let along = log_cosh(x.iter().zip(y).map(|(x, y)| cos * x + sin * y));
     let across = log_cosh(x.iter().zip(y).map(|(x, y)| cos * y - sin * x));
     let values = [along, across, log_cosh(x.iter().copied()), log_cosh(y.iter().copied())];
-    let apart = |v: &Vec<f64>| v.iter().sum::<f64>() / v.len() as f64 - Contrast::LogCosh(1.0).of_gaussian();
-    let factors = [0, 1, 2, 3].map(|i| if i < 2 { 2.0 } else { -2.0 } * apart(&values[i]));
+    let departure = |v: &Vec<f64>| v.iter().sum::<f64>() / v.len() as f64 - Contrast::LogCosh(1.0).of_gaussian();
+    let factors = [0, 1, 2, 3].map(|i| if i < 2 { 2.0 } else { -2.0 } * departure(&values[i]));
     (0..x.len()).map(|i| values.iter().zip(factors).map(|(v, f)| f * v[i]).sum()).collect()
 }
 
@@ -139,10 +139,10 @@ fn gain((x, y): (&[f64], &[f64]), unrotated: (&[f64], &[f64]), weights: &[f64], 
     let n: f64 = weights.iter().sum();
     let mean = |values: &[f64]| values.iter().zip(weights).map(|(v, w)| v * w).sum::<f64>() / n;
     let values = [&along[..], &across, unrotated.0, unrotated.1];
-    let apart = values.map(|v| mean(v) - Contrast::LogCosh(1.0).of_gaussian());
-    let gain = apart[0].powi(2) + apart[1].powi(2) - apart[2].powi(2) - apart[3].powi(2);
+    let departure = values.map(|v| mean(v) - Contrast::LogCosh(1.0).of_gaussian());
+    let gain = departure[0].powi(2) + departure[1].powi(2) - departure[2].powi(2) - departure[3].powi(2);
     // First-order contribution of a row, minus its mean.
-    let factors = [2.0 * apart[0], 2.0 * apart[1], -2.0 * apart[2], -2.0 * apart[3]];
+    let factors = [2.0 * departure[0], 2.0 * departure[1], -2.0 * departure[2], -2.0 * departure[3]];
     let row = |i: usize| values.iter().zip(factors).map(|(v, f)| f * v[i]).sum::<f64>();
     let middle = values.iter().zip(factors).map(|(v, f)| f * mean(v)).sum::<f64>();
     let square: f64 = weights.iter().enumerate().map(|(i, w)| (w * (row(i) - middle)).powi(2)).sum();

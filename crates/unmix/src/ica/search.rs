@@ -1,7 +1,7 @@
 //! Search for sources in coordinates: choice of the solver and of initial values.
 
 use super::linear::polar;
-use super::orthogonal::{self, Guard, Step};
+use super::orthogonal::{self, StepAcceptance, Step};
 use super::view::{SweptRows, View};
 use super::whiten;
 use super::{Limits, SolverResult, adaptive, free, layers, online, subsample, unit};
@@ -166,16 +166,16 @@ impl Search<'_> {
         let contrast = self.contrast;
         let before = self.before(view, coordinates, start, run)?;
         let limits = &Limits { max_iter: self.limits.max_iter.saturating_sub(before.n_iter), ..self.limits };
-        let by = |step, guard, extended, start| {
-            orthogonal::solve(view, contrast.into(), (step, guard), extended, start, limits, run)
+        let by = |step, acceptance, extended, start| {
+            orthogonal::solve(view, contrast.into(), (step, acceptance), extended, start, limits, run)
         };
         let start = before.w;
         let mut found = match self.algorithm {
-            Algorithm::PicardO { extended } => by(Step::Picard, Guard::Objective, extended, start),
-            Algorithm::FastIca => by(Step::FastIca, Guard::Objective, true, start),
-            Algorithm::Parallel => by(Step::FastIca, Guard::Change, true, start),
-            Algorithm::Deflation => unit::solve(view, contrast, Guard::Objective, start, limits, run),
-            Algorithm::OneByOne => unit::solve(view, contrast, Guard::Change, start, limits, run),
+            Algorithm::PicardO { extended } => by(Step::Picard, StepAcceptance::Objective, extended, start),
+            Algorithm::FastIca => by(Step::FastIca, StepAcceptance::Objective, true, start),
+            Algorithm::Parallel => by(Step::FastIca, StepAcceptance::Change, true, start),
+            Algorithm::Deflation => unit::solve(view, contrast, StepAcceptance::Objective, start, limits, run),
+            Algorithm::OneByOne => unit::solve(view, contrast, StepAcceptance::Change, start, limits, run),
             Algorithm::Layers { .. } => layers::solve(view, contrast, &start, limits, run),
             Algorithm::Easi { extended } => {
                 online::solve(view, coordinates.moments.as_ref(), extended, start, limits, run)

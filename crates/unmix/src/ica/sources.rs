@@ -6,7 +6,7 @@ use super::warnings::{mixed_sources, sizes, warnings_about};
 use super::{Limits, Search, SolverResult, solver_name};
 use crate::data::Rows;
 use crate::error::Result;
-use crate::model::{Arrangement, Code, Described, Method, Model, Report, Tensor, Tensors, require};
+use crate::model::{Arrangement, Code, LinearParameters, Method, Model, Report, Tensor, Tensors, require};
 use crate::num::order;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
@@ -57,6 +57,9 @@ pub(crate) fn model<T: Real>(
     report.n_iter = found.n_iter;
     report.sweeps = found.sweeps + coordinates.sweeps;
     report.objective.clone_from(&found.objective);
+    if !found.sign_changes.is_empty() {
+        report.diagnostics.insert("sign_changes".into(), found.sign_changes.clone().into());
+    }
     let Limits { tol, .. } = search.limits;
     (report.residual, report.tol) = (Some(found.residual).filter(|r| r.is_finite()), Some(tol));
     report.rank = coordinates.rank;
@@ -88,7 +91,7 @@ pub(crate) fn model<T: Real>(
     let arranged = Arrangement::new(ranked, &mixing, dtype.eps());
     let (unmixing, mixing) = (arranged.rows(&unmixing), arranged.rows(&mixing));
     let basis = coordinates.basis();
-    let described = Described {
+    let described = LinearParameters {
         components: &basis.as_ref().map_or_else(|| unmixing.clone(), |b| factor::multiply(&unmixing, b)),
         mean: &coordinates.mean,
         decoder: Some(&mixing),

@@ -7,7 +7,7 @@
 use super::online::State;
 use crate::data::{Features, Rows};
 use crate::error::{Error, Result};
-use crate::model::{Arrangement, Described, Method, Model, Outcome, Report, Tensor, require};
+use crate::model::{Arrangement, LinearParameters, Method, Model, Outcome, Report, Tensor, require};
 use crate::num::{Dtype, Matrix, Real, pseudo_inverse};
 use crate::run::Run;
 use serde_json::{Map, Value};
@@ -142,9 +142,9 @@ impl Stream {
         if self.state.is_none() {
             self.begin();
         }
-        let (Some(learnt), p) = (&self.state, self.mean.len()) else { unreachable!("it has begun") };
-        let k = learnt.w.rows();
-        let decoder = pseudo_inverse(&learnt.w)?.transposed();
+        let (Some(state), p) = (&self.state, self.mean.len()) else { unreachable!("it has begun") };
+        let k = state.w.rows();
+        let decoder = pseudo_inverse(&state.w)?.transposed();
         let variance: Vec<f64> = (0..k).map(|i| decoder.row(i).iter().map(|m| m * m).sum()).collect();
         let arranged = match by_variance {
             true => Arrangement::by_variance(&variance, &decoder, dtype.eps()),
@@ -152,14 +152,14 @@ impl Stream {
         };
         let mut report = Report::closed_form("easi", self.n as f64, p, dtype, run.seed);
         report.outcome = self.outcome;
-        report.residual = Some(super::linear::largest(&learnt.mean_step));
-        report.warnings.extend(super::warnings::of_stream(&learnt.tails(), self.extended, arranged.order()));
+        report.residual = Some(super::linear::largest(&state.mean_step));
+        report.warnings.extend(super::warnings::of_stream(&state.tails(), self.extended, arranged.order()));
         resolved.insert("n_components".into(), k.into());
         resolved.insert("extended".into(), self.extended.into());
         report.settings = resolved;
         report.end(run);
-        let described = Described {
-            components: &arranged.rows(&learnt.w),
+        let described = LinearParameters {
+            components: &arranged.rows(&state.w),
             mean: &self.mean,
             decoder: Some(&arranged.rows(&decoder)),
             axes: None,

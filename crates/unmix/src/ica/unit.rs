@@ -9,7 +9,7 @@
 //! would grow by `3 / kurtosis` in each step, and the same source would be found again.
 
 use super::linear::largest;
-use super::orthogonal::Guard;
+use super::orthogonal::StepAcceptance;
 use super::view::View;
 use super::{Limits, SolverResult};
 use crate::error::Result;
@@ -24,13 +24,13 @@ use serde::{Deserialize, Serialize};
 pub(super) fn solve<T: Real>(
     view: &View<'_, '_, T>,
     contrast: Contrast,
-    guard: Guard,
+    acceptance: StepAcceptance,
     start: Matrix<f64>,
     limits: &Limits,
     run: &Run<'_>,
 ) -> Result<SolverResult> {
     let k = view.k;
-    let search = Search { view, contrast, guard, run };
+    let search = Search { view, contrast, acceptance, run };
     let all = Limits { tol: f64::NEG_INFINITY, max_iter: k as u64 };
     let (mut steps, mut at) = Steps::begin(run, "units", all, || Ok(UnitsFound::nothing(k)))?;
     for i in steps.n_iter() as usize..k {
@@ -41,7 +41,7 @@ pub(super) fn solve<T: Real>(
         }
         // The last direction is the orthogonal complement of the others.
         if i + 1 < k || k == 1 {
-            if guard == Guard::Change && independent {
+            if acceptance == StepAcceptance::Change && independent {
                 // As in other implementations: the initial vector itself is not orthogonalised, only the
                 // result of the first step.
                 let length = dot(start.row(i), start.row(i)).sqrt();
@@ -60,6 +60,7 @@ pub(super) fn solve<T: Real>(
         n_iter: at.n_iter.max(1),
         sweeps: at.sweeps + 1,
         objective: Vec::new(),
+        sign_changes: Vec::new(),
         residual: at.residual,
         value: sums.as_ref().map_or(f64::INFINITY, |s| -far(&s.loss)),
         sums,
@@ -100,7 +101,7 @@ impl UnitsFound {
 struct Search<'s, 'a, 'b, T: Real> {
     view: &'s View<'a, 'b, T>,
     contrast: Contrast,
-    guard: Guard,
+    acceptance: StepAcceptance,
     run: &'s Run<'s>,
 }
 
@@ -144,7 +145,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
         steps: &Steps<'_>,
         limits: &Limits,
     ) -> Result<Option<Outcome>> {
-        if self.guard == Guard::Change {
+        if self.acceptance == StepAcceptance::Change {
             if at.residual < limits.tol {
                 return Ok(Some(Outcome::Converged));
             }
@@ -155,7 +156,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
         at.sweeps += 1;
         let Some((m, slope)) = self.evaluate(&at.w)? else { return Ok(Some(Outcome::Stalled)) };
         let beta = dot(&m, &at.w);
-        if self.guard == Guard::Objective {
+        if self.acceptance == StepAcceptance::Objective {
             let mut rest = m.clone();
             orthogonalise(&mut rest, found);
             rest.iter_mut().zip(&at.w).for_each(|(r, w)| *r -= beta * w);
@@ -176,9 +177,9 @@ impl<T: Real> Search<'_, '_, '_, T> {
         if !orthogonal_to(&mut next, found) {
             return Ok(Some(Outcome::Stalled));
         }
-        if self.guard == Guard::Change {
-            at.residual = apart(&next, &at.w);
-        } else if at.before.as_ref().is_some_and(|b| apart(&next, b) < apart(&next, &at.w)) {
+        if self.acceptance == StepAcceptance::Change {
+            at.residual = half_squared_distance(&next, &at.w);
+        } else if at.before.as_ref().is_some_and(|b| half_squared_distance(&next, b) < half_squared_distance(&next, &at.w)) {
             // Oscillation: the new point is nearer to the point two steps ago than to the last one.
             at.damping *= 0.5;
         }
@@ -207,7 +208,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// `min(||a - b||², ||a + b||²) / 2` of unit vectors.
-fn apart(a: &[f64], b: &[f64]) -> f64 {
+fn half_squared_distance(a: &[f64], b: &[f64]) -> f64 {
     let sign = if dot(a, b) < 0.0 { -1.0 } else { 1.0 };
     0.5 * a.iter().zip(b).map(|(a, b)| (a - sign * b).powi(2)).sum::<f64>()
 }

@@ -38,12 +38,12 @@ impl Preparation {
         let (most, mut warnings) = (bounds.most(), Vec::new());
         let asked = self.asked(bounds, &mut warnings)?;
         let Preparation { method, center, standardize, .. } = *self;
-        let seen = PrincipalAxes::of(
+        let principal = PrincipalAxes::of(
             rows,
             WhiteningOptions { method, top: asked, center, standardize, weak: true },
             run,
         )?;
-        let found = &seen.found;
+        let found = &principal.found;
         let rank = found.axes.rows();
         let wanted = match self.n_components {
             Components::Share(share) => found.fewest_for(share),
@@ -55,7 +55,7 @@ impl Preparation {
             warnings.push(rank_deficient(k, wanted, n, p, single));
         }
         warnings.extend(constant_columns(found.n_constant, p, "mixing coefficients"));
-        Ok(Coordinates { warnings, ..Coordinates::new(seen, k, true, 1.0) })
+        Ok(Coordinates { warnings, ..Coordinates::new(principal, k, true, 1.0) })
     }
 
     /// The number requested, if it is a number.

@@ -10,7 +10,7 @@ use crate::stats::gaps::{Conditional, LinePosteriors, triangle};
 
 /// The posteriors of the rows of a fit, which the model stores.
 struct FittedRows<'m> {
-    of: &'m Conditional,
+    conditional: &'m Conditional,
     dtype: Dtype,
     codes: Matrix<f64>,
     offsets: Vec<f64>,
@@ -33,8 +33,8 @@ impl<'m> FittedRows<'m> {
         })?;
         let (n, k) = (offsets.shape().first().copied().unwrap_or(0), model.n_components());
         let [codes, errors] = [codes, errors].map(Tensor::to_matrix);
-        let of = model.conditional()?;
-        let width = triangle(of.model().n_factors());
+        let conditional = model.conditional()?;
+        let width = triangle(conditional.model().n_factors());
         let fits = codes.as_slice().len() == n * k && errors.as_slice().len() == n * width;
         let (true, Some(scale)) = (fits, scale.f64s().first().copied()) else {
             return Err(Error::Unsupported {
@@ -44,17 +44,17 @@ impl<'m> FittedRows<'m> {
                 remedy: "the file is corrupt: fit the model again".into(),
             });
         };
-        Ok(Self { of, dtype: model.dtype(), codes, offsets: offsets.f64s(), errors, scale })
+        Ok(Self { conditional, dtype: model.dtype(), codes, offsets: offsets.f64s(), errors, scale })
     }
 
     /// Numbers of rows and of columns.
     fn shape(&self) -> (usize, usize) {
-        (self.offsets.len(), self.of.model().n_features())
+        (self.offsets.len(), self.conditional.model().n_features())
     }
 
     /// Posterior mean of the factors of row `i`, its offset among them in units of its prior standard deviation.
     fn factors(&self, i: usize) -> Vec<f64> {
-        let (k, q) = (self.codes.cols(), self.of.model().n_factors());
+        let (k, q) = (self.codes.cols(), self.conditional.model().n_factors());
         let mut z = if k > 0 { self.codes.row(i).to_vec() } else { Vec::new() };
         if q > k {
             z.push(if self.scale > 0.0 { self.offsets[i] / self.scale } else { 0.0 });
@@ -63,9 +63,9 @@ impl<'m> FittedRows<'m> {
     }
 
     fn value(&self, z: &[f64], j: usize) -> f64 {
-        let of = self.of.model();
-        let w = &of.loadings[j * z.len()..(j + 1) * z.len()];
-        of.mean[j] + w.iter().zip(z).map(|(w, z)| w * z).sum::<f64>()
+        let model = self.conditional.model();
+        let w = &model.loadings[j * z.len()..(j + 1) * z.len()];
+        model.mean[j] + w.iter().zip(z).map(|(w, z)| w * z).sum::<f64>()
     }
 
     /// Standard error of a new observation of cell `i, j`.
@@ -78,7 +78,7 @@ impl<'m> FittedRows<'m> {
             last.iter_mut().for_each(|c| *c *= over);
             last[k] *= over;
         }
-        self.of.cell_variance(j, z, &covariance).max(0.0).sqrt()
+        self.conditional.cell_variance(j, z, &covariance).max(0.0).sqrt()
     }
 }
 
@@ -118,7 +118,7 @@ pub fn predict_cells(model: &Model, cells: &[(u64, u64)], std: bool) -> Result<(
 /// Those of [`predict_cells`]; a model that takes no lists of cells; a cell that is listed twice; a column index out of range.
 pub fn fill_cells<T: Real>(model: &Model, list: &Triplets<T>, std: bool) -> Result<(Vec<f64>, Vec<f64>)> {
     let Some(known) = &list.values else { return predict_cells(model, &list.cells, std) };
-    let of = model.conditional()?;
+    let conditional = model.conditional()?;
     if !model.code().codes().stored {
         return Err(Error::Unsupported {
             asked: format!("filling a list of cells by the {} model", model.method().key),
@@ -127,7 +127,7 @@ pub fn fill_cells<T: Real>(model: &Model, list: &Triplets<T>, std: bool) -> Resu
         });
     }
     let rows = list.rows(Some(model.n_features()))?;
-    let q = of.model().n_factors();
+    let q = conditional.model().n_factors();
     let mut order: Vec<usize> = (0..known.len()).collect();
     order.sort_by_key(|at| list.cells[*at]);
     let (mut values, mut errors) = (vec![0.0; known.len()], vec![0.0; if std { known.len() } else { 0 }]);
@@ -138,7 +138,7 @@ pub fn fill_cells<T: Real>(model: &Model, list: &Triplets<T>, std: bool) -> Resu
             let (columns, numbers) = sparse.row(i);
             let numbers: Vec<f64> = numbers.iter().map(|x| x.to_f64()).collect();
             let mut own = vec![0.0; LinePosteriors::width(q)];
-            of.of_line(columns, &numbers, false, &mut own);
+            conditional.of_line(columns, &numbers, false, &mut own);
             line = LinePosteriors::new(q, own);
         }
         for &at in row {
@@ -147,10 +147,10 @@ pub fn fill_cells<T: Real>(model: &Model, list: &Triplets<T>, std: bool) -> Resu
                 values[at] = x;
                 continue;
             }
-            let (z, w) = (line.mean(0), &of.model().loadings[j * q..(j + 1) * q]);
-            values[at] = of.model().mean[j] + w.iter().zip(z).map(|(w, z)| w * z).sum::<f64>();
+            let (z, w) = (line.mean(0), &conditional.model().loadings[j * q..(j + 1) * q]);
+            values[at] = conditional.model().mean[j] + w.iter().zip(z).map(|(w, z)| w * z).sum::<f64>();
             if std {
-                errors[at] = of.cell_variance(j, z, line.covariance(0)).max(0.0).sqrt();
+                errors[at] = conditional.cell_variance(j, z, line.covariance(0)).max(0.0).sqrt();
             }
         }
     }

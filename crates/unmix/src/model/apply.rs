@@ -1,18 +1,17 @@
-//! Application of a model to rows: codes, reconstructions, likelihoods, certificates.
+//! Application of a model to rows: codes, reconstructions, certificates.
 
+use super::Model;
 use super::code::{Encoded, RowMap, Unsolved};
 use super::sparse::SparseEncoder;
 use super::unencoded::Unencoded;
-use super::{Gaussian, Model};
 use crate::data::{Rows, Sink, Sparse, VecSink, Workspace};
 use crate::error::{Error, Result};
 use crate::num::{Block, Real, widest};
 use crate::run::Run;
-use crate::stats::gaps::Conditional;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What rows without some components are.
+/// How components are excluded from rows: the result.
 #[derive(Clone, Copy)]
 enum Excluding {
     /// The decoded codes of the other components.
@@ -198,7 +197,10 @@ impl Model {
         let step = |block: Block<'_, T>, out: &mut [T], work: &mut Workspace<T>| {
             coder.check("reconstructing rows", rows, &block)?;
             let mut codes = vec![T::default(); block.n_rows() * k];
-            coder.encode(&block, &mut codes, work);
+            let means = unencoded.as_ref().map(|unencoded| unencoded.encode(block.data, &mut codes));
+            if means.is_none() {
+                coder.encode(&block, &mut codes, work);
+            }
             let subtract = matches!(how, Excluding::Subtract);
             let mut whole = vec![T::default(); if subtract { out.len() } else { 0 }];
             if subtract {
@@ -208,8 +210,8 @@ impl Model {
                 exclude.iter().for_each(|&c| code[c] = T::default());
             }
             decoder.apply(&codes, out, work);
-            if let Some(unencoded) = unencoded.as_ref().filter(|_| !subtract) {
-                unencoded.add(block.data, out);
+            if let (Some(unencoded), Some(means), false) = (&unencoded, &means, subtract) {
+                unencoded.add(means, out);
             }
             for ((out, x), whole) in out.iter_mut().zip(block.data).zip(&whole) {
                 *out = T::from_f64(x.to_f64() - (whole.to_f64() - out.to_f64()));
@@ -247,79 +249,6 @@ impl Model {
             Ok(())
         };
         rows.map(run, "encoding", 1, step, sink)
-    }
-
-    /// Log-likelihood of every row, if the model has one.
-    ///
-    /// # Errors
-    ///
-    /// A model without a density; rows of another width; numbers that are not finite; errors of the source.
-    pub fn score_samples<T: Real>(
-        &self,
-        rows: &Rows<'_, T>,
-        run: &Run<'_>,
-        sink: &mut dyn Sink<f64>,
-    ) -> Result<u64> {
-        match self.code.encoder().mixture() {
-            Some(mixture) => self.score_mixture(mixture, rows, run, sink),
-            None => self.score_samples_under(&self.density()?, rows, run, sink),
-        }
-    }
-
-    /// Log-likelihood of every row under another density of the same features.
-    ///
-    /// # Errors
-    ///
-    /// As for [`score_samples`](Self::score_samples).
-    pub fn score_samples_under<T: Real>(
-        &self,
-        density: &Gaussian,
-        rows: &Rows<'_, T>,
-        run: &Run<'_>,
-        sink: &mut dyn Sink<f64>,
-    ) -> Result<u64> {
-        self.check_columns("score", rows)?;
-        let factors = self.code.codes().missing.then(|| Conditional::new(density.factors()));
-        let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
-            match &factors {
-                None => {
-                    rows.check_finite("scoring", &block)?;
-                    density.log_density(block.data, out, work);
-                }
-                Some(factors) => {
-                    rows.check_infinite("scoring", &block)?;
-                    density.log_density_of_seen(factors, block.data, out, work);
-                }
-            }
-            Ok(())
-        };
-        rows.map(run, "scoring", 1, step, sink)
-    }
-
-    /// Checks that rows have a log-likelihood under the model, before they are read.
-    ///
-    /// # Errors
-    ///
-    /// A model without a density.
-    pub fn check_scores(&self) -> Result<()> {
-        match self.code.encoder().mixture() {
-            Some(_) => Ok(()),
-            None => self.density().map(|_| ()),
-        }
-    }
-
-    /// The Gaussian density of the rows under the model.
-    ///
-    /// # Errors
-    ///
-    /// A model without a density.
-    pub fn density(&self) -> Result<Gaussian> {
-        let make = self.method.density.ok_or_else(|| Error::Unsupported {
-            asked: format!("log-likelihood under the {} model", self.method.key),
-            found: "it defines no probability density".into(),
-            remedy: "compare reconstruction errors instead".into(),
-        })?;
-        make(&self.tensors)
     }
 
     /// [`encode`](Self::encode) into memory.

@@ -77,7 +77,7 @@ impl Model {
         let description = text(serde_json::to_string(&description))?;
         let seal = header_checksum(&tensors, &description);
         let metadata = json!({
-            "unmix": description.replacen(&sealed(""), &sealed(&seal), 1),
+            "unmix": description.replacen(&checksum_entry(""), &checksum_entry(&seal), 1),
             "run": text(serde_json::to_string(&self.report.run))?,
         });
         header.insert("__metadata__".into(), metadata);
@@ -194,7 +194,7 @@ fn check_sums(description: &Description, text: &str, bytes: &[u8], n: usize, pat
         }
         _ => Map::new(),
     };
-    let empty = text.replacen(&sealed(&description.header_checksum), &sealed(""), 1);
+    let empty = text.replacen(&checksum_entry(&description.header_checksum), &checksum_entry(""), 1);
     if header_checksum(&tensors, &empty) != description.header_checksum {
         return Err(corrupt(path, "its checksum does not match its description".into()));
     }
@@ -250,7 +250,7 @@ fn header_checksum(tensors: &Map<String, Value>, description: &str) -> String {
 }
 
 /// The entry of the description that holds its own checksum.
-fn sealed(checksum: &str) -> String {
+fn checksum_entry(checksum: &str) -> String {
     format!(r#""header_checksum":"{checksum}""#)
 }
 

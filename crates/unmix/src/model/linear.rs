@@ -68,7 +68,7 @@ impl Linear<'_> {
 
 /// The parts of a linear model that its file holds, under the same names for all methods.
 #[derive(Clone, Copy)]
-pub(crate) struct Described<'a> {
+pub(crate) struct LinearParameters<'a> {
     /// Encoder vectors or unit axes, `k x p`.
     pub(crate) components: &'a Matrix<f64>,
     /// Offset that is subtracted from rows, `p`.
@@ -85,7 +85,7 @@ pub(crate) struct Described<'a> {
     pub(crate) second_rotation: Option<&'a Matrix<f64>>,
 }
 
-impl Described<'_> {
+impl LinearParameters<'_> {
     /// The tensors by name, with `more` tensors of the method.
     pub(crate) fn tensors(
         &self,

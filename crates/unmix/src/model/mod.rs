@@ -2,16 +2,20 @@
 
 mod affine;
 mod apply;
+mod by_key;
 mod canonical;
 mod chosen;
 mod code;
 mod file;
 mod gate;
 mod gaussian;
+mod likelihood;
 mod linear;
+mod merge;
 mod mixture;
 mod nonnegative;
 mod path;
+mod pictures;
 mod posterior;
 mod quality;
 mod registry;
@@ -28,6 +32,7 @@ pub use crate::num::Values;
 pub use crate::run::Outcome;
 pub use affine::{LinearDecoder, LinearEncoder};
 pub(crate) use affine::{NonlinearDecoder, Nonlinearity};
+pub use by_key::{continued, fit, fit_by_sums, fit_given, partial_fit, partial_fit_given};
 pub(crate) use canonical::{Arrangement, completed_axes};
 pub use canonical::{SIGN_RULE, canonical_sign, sign_of};
 pub use chosen::ComponentSelection;
@@ -36,7 +41,7 @@ pub use code::{Certificate, Code, Codes, Decoder, Encoded, Encoder, RowMap, Unso
 pub use file::{FORMAT, is_model_file};
 pub use gate::Gate;
 pub use gaussian::Gaussian;
-pub(crate) use linear::{Described, Linear};
+pub(crate) use linear::{LinearParameters, Linear};
 pub use mixture::Mixture;
 pub use nonnegative::NonNegative;
 pub use path::{ALONG_ALPHA, AlongAlpha};
@@ -46,14 +51,13 @@ pub use registry::{Accepts, Fit, MakeSpec, Method, Variant};
 pub(crate) use report::constant_columns;
 pub use report::{Report, RunRecord, SIGNIFICANCE_LEVEL};
 pub use settings::{Condition, Counted, Kind, Setting, resolve, without_effect};
-pub(crate) use settings::{NEVER, named_share, share_name};
+pub(crate) use settings::{NEVER, named_share, replaced_by_table, share_name};
 pub use sums::Sums;
 pub(crate) use tensor::require;
 pub use tensor::{Tensor, Tensors};
 
-use crate::data::{AnyRows, Features};
+use crate::data::Features;
 use crate::error::{Error, Result};
-use crate::method::find;
 use crate::num::Dtype;
 use crate::run::Run;
 use serde_json::{Map, Value};
@@ -154,37 +158,6 @@ impl Model {
     /// The sums over rows from which the model was computed, if it stores them: more rows, or another model's sums, can be added.
     pub fn sums(&self) -> Option<&Sums> {
         self.sums.as_deref()
-    }
-
-    /// The model of the union of this model's rows and those of `right`, with the settings of this one.
-    ///
-    /// # Errors
-    ///
-    /// Models of different methods or columns, models that do not store their sums.
-    pub fn merge(&self, right: &Self, run: &Run<'_>) -> Result<Self> {
-        let refused = |found: String, remedy: &str| Error::Unsupported {
-            asked: "merging two models".into(),
-            found,
-            remedy: remedy.into(),
-        };
-        if self.method.key != right.method.key {
-            let found =
-                format!("one was fitted by {} and the other by {}", self.method.key, right.method.key);
-            return Err(refused(found, "merge models of one method"));
-        }
-        if self.features.names.is_some() && right.features.names.is_some() && self.features != right.features
-        {
-            return Err(refused(
-                "their columns have different names".into(),
-                "merge models of the same columns",
-            ));
-        }
-        let (Some(a), Some(b)) = (self.sums(), right.sums()) else {
-            let which = if self.sums.is_none() { "the first" } else { "the second" };
-            let remedy = "fit it again by unmix::model::fit_by_sums, which stores sums";
-            return Err(refused(format!("{which} holds no sums over its rows"), remedy));
-        };
-        (self.method.spec)(&self.settings)?.fit_sums(&a.merged(b)?, &self.features, run)
     }
 
     /// The method of the fit.
@@ -349,144 +322,4 @@ impl Model {
     pub fn code(&self) -> &Code {
         &self.code
     }
-}
-
-/// [`fit`] from sums over the rows, which the model stores: it can be merged with others, and more rows can be added.
-///
-/// # Errors
-///
-/// Errors of the fit; a method that needs the rows themselves.
-pub fn fit_by_sums(
-    key: &str,
-    settings: &Map<String, Value>,
-    rows: &AnyRows<'_>,
-    run: &Run<'_>,
-) -> Result<Model> {
-    let spec = (find(key)?.spec)(settings)?;
-    let mut sums = Sums::new(rows.n_features(), rows.dtype())?;
-    crate::with_rows!(rows, rows => sums.add(key, rows, run))?;
-    Ok(spec.fit_sums(&sums, rows.features(), run)?.with_notes(rows.notes()))
-}
-
-/// Whether the method with this key accepts rows with missing cells.
-fn takes_missing(key: &str) -> bool {
-    find(key).is_ok_and(|method| method.accepts.missing)
-}
-
-/// The model of the rows of `before` followed by `rows`, by the method named `key`; of `rows` alone without
-/// `before`. The model has the same bits however a stream is divided into batches.
-///
-/// # Errors
-///
-/// A method that needs all rows at once, other columns, numbers that are not finite; rows with weights, unless the model is computed from sums;
-/// a model of such a method without its sums. `before` is unchanged.
-pub fn partial_fit(
-    key: &str,
-    settings: &Map<String, Value>,
-    before: Option<&Model>,
-    rows: &AnyRows<'_>,
-    run: &Run<'_>,
-) -> Result<Model> {
-    partial_fit_given(key, settings, Tensors::new(), before, rows, run)
-}
-
-/// The model of the sums of `before` and of `rows`.
-fn by_more_sums(
-    key: &str,
-    spec: &dyn Fit,
-    before: Option<&Model>,
-    rows: &AnyRows<'_>,
-    run: &Run<'_>,
-) -> Result<Model> {
-    let (mut sums, features) = match before {
-        None => (Sums::new(rows.n_features(), rows.dtype())?, rows.features()),
-        Some(before) => {
-            let sums = before.sums().cloned().ok_or_else(|| Error::Unsupported {
-                asked: format!("adding rows to this {} model", before.method.key),
-                found: "it does not hold the sums over its rows".into(),
-                remedy: "begin with an incremental fit of all rows, which keeps the sums".into(),
-            })?;
-            (sums, before.features())
-        }
-    };
-    crate::with_rows!(rows, rows => sums.add(key, rows, run))?;
-    Ok(spec.fit_sums(&sums, features, run)?.with_notes(rows.notes()))
-}
-
-/// [`partial_fit`] with the tables that a method accepts beside its settings, by name. A stream that has begun keeps its tables.
-///
-/// # Errors
-///
-/// As for `partial_fit`; tables that the method does not accept, or that are not tables of finite numbers.
-pub fn partial_fit_given(
-    key: &str,
-    settings: &Map<String, Value>,
-    given: Tensors,
-    before: Option<&Model>,
-    rows: &AnyRows<'_>,
-    run: &Run<'_>,
-) -> Result<Model> {
-    let method = find(key)?;
-    let spec = if given.is_empty() { (method.spec)(settings)? } else { method.specify(settings, given)? };
-    if spec.takes_sums() {
-        return by_more_sums(key, &*spec, before, rows, run);
-    }
-    Ok(spec.partial_fit(before, rows, run)?.of_stream(rows.notes()))
-}
-
-/// [`partial_fit`] starting from `before`, if it is a model of the method named `key` that stores the state of a stream: with its settings,
-/// overridden by `given`. `None` if there is nothing to continue, and if tables are given beside the settings: they are initial values, as
-/// is `before`, and a fit from both is refused.
-///
-/// # Errors
-///
-/// As for `partial_fit`.
-pub fn continued(
-    key: &str,
-    given: &Map<String, Value>,
-    tables: &Tensors,
-    before: &Model,
-    rows: &AnyRows<'_>,
-    run: &Run<'_>,
-) -> Result<Option<Model>> {
-    let method = find(key)?;
-    if before.method.key != method.key || !tables.is_empty() {
-        return Ok(None);
-    }
-    let mut settings = before.settings.clone();
-    settings.extend(given.clone());
-    let spec = (method.spec)(&settings)?;
-    if !spec.continues(before) {
-        return Ok(None);
-    }
-    Ok(Some(spec.partial_fit(Some(before), rows, run)?.of_stream(rows.notes())))
-}
-
-/// Fits the method named `key` with `settings` (as JSON) to rows of either type: called by the command line and Python.
-///
-/// # Errors
-///
-/// Errors of the fit; a method that needs a table: [`fit_given`].
-pub fn fit(key: &str, settings: &Map<String, Value>, rows: &mut AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
-    fit_given(key, settings, Tensors::new(), rows, run)
-}
-
-/// [`fit`] with the tables that a method accepts beside its settings, by name, such as a dictionary.
-///
-/// # Errors
-///
-/// Errors of the fit; tables that the method does not accept, that are not tables of finite numbers, or that are missing.
-pub fn fit_given(
-    key: &str,
-    settings: &Map<String, Value>,
-    given: Tensors,
-    rows: &mut AnyRows<'_>,
-    run: &Run<'_>,
-) -> Result<Model> {
-    let spec = find(key)?.specify(settings, given)?;
-    let model = match rows {
-        AnyRows::F32(rows) => spec.fit_f32(rows, run)?,
-        AnyRows::F64(rows) => spec.fit_f64(rows, run)?,
-    };
-    Ok(model.with_notes(rows.notes()))
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// with scale 0 have code 0.
 #[derive(Clone, Debug)]
 pub struct NonNegative {
-    of: Arc<Problem>,
+    problem: Arc<Problem>,
 }
 
 #[derive(Debug)]
@@ -31,12 +31,12 @@ impl NonNegative {
     /// `a` is `n_features x n_codes`, `g` symmetric, `n_codes x n_codes`, `scale` has `n_codes` numbers; a row has converged if its
     /// violation of the optimality conditions is at most `tol`.
     pub fn new(mean: Tensor, a: Matrix<f64>, pull: f64, g: Matrix<f64>, scale: Vec<f64>, tol: f64) -> Self {
-        Self { of: Arc::new(Problem { mean: mean.f64s(), a, pull, g, scale, tol }) }
+        Self { problem: Arc::new(Problem { mean: mean.f64s(), a, pull, g, scale, tol }) }
     }
 
     /// The map of rows of type `T`.
     fn map<T: Real>(&self) -> Box<dyn RowMap<T>> {
-        Box::new(Map(self.of.clone()))
+        Box::new(Map(self.problem.clone()))
     }
 }
 
@@ -93,11 +93,11 @@ fn violation(g: &Matrix<f64>, scale: &[f64], r: &[f64], z: &[f64], gz: &[f64]) -
 
 impl Encoder for NonNegative {
     fn n_features(&self) -> usize {
-        self.of.a.rows()
+        self.problem.a.rows()
     }
 
     fn n_codes(&self) -> usize {
-        self.of.a.cols()
+        self.problem.a.cols()
     }
 
     fn codes(&self) -> Codes {
@@ -105,7 +105,7 @@ impl Encoder for NonNegative {
     }
 
     fn certificate(&self) -> Option<Certificate> {
-        Some(Certificate { name: "violation of optimality", tol: self.of.tol })
+        Some(Certificate { name: "violation of optimality", tol: self.problem.tol })
     }
 
     fn in_f32(&self) -> Box<dyn RowMap<f32>> {

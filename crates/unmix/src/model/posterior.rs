@@ -18,7 +18,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct PosteriorMean {
     whole: LinearEncoder,
-    of: Arc<Conditional>,
+    conditional: Arc<Conditional>,
     /// Matrix, `k x k`, that multiplies posterior means from the right, if codes are not the factors of the model.
     rotation: Option<Arc<Matrix<f64>>>,
     /// The number of factors with non-zero loadings, if codes are weighted least-squares estimates instead of posterior means.
@@ -26,12 +26,12 @@ pub struct PosteriorMean {
 }
 
 impl PosteriorMean {
-    /// The encoder for the model `of`, whose posterior means for complete rows are `(x - mean) matrix`; `matrix` is
+    /// The encoder for the model `density`, whose posterior means for complete rows are `(x - mean) matrix`; `matrix` is
     /// `n_features x n_codes`.
-    pub fn new(mean: Tensor, matrix: Matrix<f64>, of: LinearGaussian) -> Self {
+    pub fn new(mean: Tensor, matrix: Matrix<f64>, density: LinearGaussian) -> Self {
         Self {
             whole: LinearEncoder::new(mean, matrix),
-            of: Arc::new(Conditional::new(of)),
+            conditional: Arc::new(Conditional::new(density)),
             rotation: None,
             unshrunk: None,
         }
@@ -52,7 +52,7 @@ impl PosteriorMean {
         let (p, k) = (self.whole.n_features(), self.whole.n_codes());
         Box::new(Map {
             whole,
-            of: self.of.clone(),
+            conditional: self.conditional.clone(),
             rotation: self.rotation.clone(),
             unshrunk: self.unshrunk.is_some(),
             p,
@@ -87,7 +87,7 @@ impl Encoder for PosteriorMean {
     }
 
     fn gaussian(&self) -> Option<&Conditional> {
-        Some(&self.of)
+        Some(&self.conditional)
     }
 
     fn rotation(&self) -> Option<&Matrix<f64>> {
@@ -109,8 +109,8 @@ fn unshrink(found: &mut Posteriors) {
         .iter()
         .map(|pattern| {
             let v = &pattern.covariance;
-            let of = symmetric(k, |i, j| v[triangle(i) + j]);
-            let (values, vectors) = factor::eigh(&of).ok()?;
+            let covariance = symmetric(k, |i, j| v[triangle(i) + j]);
+            let (values, vectors) = factor::eigh(&covariance).ok()?;
             let left = |v: f64| if 1.0 - v > 1e-12 { 1.0 / (1.0 - v) } else { 0.0 };
             let scaled = Matrix::from_fn(k, k, |i, j| vectors[(i, j)] * left(values[i]));
             Some(factor::multiply(&scaled.transposed(), &vectors))
@@ -139,7 +139,7 @@ fn rotated(rotation: &Matrix<f64>, means: &mut [f64], patterns: &mut [Pattern]) 
 
 struct Map<T> {
     whole: Box<dyn RowMap<T>>,
-    of: Arc<Conditional>,
+    conditional: Arc<Conditional>,
     rotation: Option<Arc<Matrix<f64>>>,
     unshrunk: bool,
     p: usize,
@@ -154,7 +154,7 @@ impl<T: Real> RowMap<T> for Map<T> {
         if with_gaps.is_empty() || self.k == 0 {
             return;
         }
-        let mut found = self.of.posteriors(&numbers);
+        let mut found = self.conditional.posteriors(&numbers);
         if self.unshrunk {
             unshrink(&mut found);
         }
@@ -269,16 +269,16 @@ impl Model {
         run: &Run<'_>,
         sink: &mut dyn Sink<f64>,
     ) -> Result<u64> {
-        let of = self.conditional()?;
+        let conditional = self.conditional()?;
         self.check_columns("posterior", rows)?;
         let cells = self.cells_of(rows);
         let rows = cells.as_ref().unwrap_or(rows);
-        let (k, all) = (self.n_codes(), of.model().n_factors());
+        let (k, all) = (self.n_codes(), conditional.model().n_factors());
         let rotation = self.code().encoder().rotation();
         let width = k + k * k;
         let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
             rows.check_infinite("computing posteriors", &block)?;
-            let Posteriors { mut means, pattern, mut patterns, .. } = of.posteriors(block.data);
+            let Posteriors { mut means, pattern, mut patterns, .. } = conditional.posteriors(block.data);
             if let Some(rotation) = rotation {
                 rotated(rotation, &mut means, &mut patterns);
             }

@@ -294,10 +294,14 @@ impl Residual {
         let (n, p) = (block.n_rows(), block.n_features);
         let (mut codes, mut back) = (vec![T::default(); n * n_codes], vec![T::default(); n * p]);
         let mut gaps = vec![0.0; n];
-        encoder.certified(block.data, &mut codes, &mut gaps, work);
+        // An encoder of some of the factors has no certificate.
+        let means = unencoded.map(|unencoded| unencoded.encode(block.data, &mut codes));
+        if means.is_none() {
+            encoder.certified(block.data, &mut codes, &mut gaps, work);
+        }
         decoder.apply(&codes, &mut back, work);
-        if let Some(unencoded) = unencoded {
-            unencoded.add(block.data, &mut back);
+        if let (Some(unencoded), Some(means)) = (unencoded, &means) {
+            unencoded.add(means, &mut back);
         }
         let width = out.len() / n.max(1);
         for (i, out) in out.chunks_exact_mut(width).enumerate() {

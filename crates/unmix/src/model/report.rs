@@ -90,6 +90,9 @@ pub struct RunRecord {
     /// name. Relative paths are relative to the folder of that run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invocation: Option<String>,
+    /// What a row was, in words, if the rows were pictures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pictures: Option<String>,
 }
 
 /// Writes a number without a fraction as an integer.
@@ -184,6 +187,7 @@ impl Report {
             threads: run.threads,
             time: now.map_or(0, |d| d.as_secs()),
             invocation: run.invocation.map(Into::into),
+            pictures: None,
         };
     }
 }

@@ -7,7 +7,7 @@ use crate::stats::gaps::Conditional;
 /// The factors of a linear-Gaussian model beyond the codes: the offset of each row of a matrix completion. Decoded codes are rows with
 /// offset 0; reconstructions of rows have the offset of the row.
 pub(super) struct Unencoded<'m> {
-    of: &'m Conditional,
+    conditional: &'m Conditional,
     n_codes: usize,
 }
 
@@ -15,17 +15,29 @@ impl<'m> Unencoded<'m> {
     /// Those of `model`, if there are any.
     pub(super) fn of(model: &'m Model) -> Option<Self> {
         let encoder = model.code().encoder();
-        let (of, n_codes) = (encoder.gaussian()?, model.n_codes());
-        (encoder.codes().stored && of.model().n_factors() > n_codes).then_some(Self { of, n_codes })
+        let (conditional, n_codes) = (encoder.gaussian()?, model.n_codes());
+        (encoder.codes().stored && conditional.model().n_factors() > n_codes).then_some(Self { conditional, n_codes })
     }
 
-    /// Adds the posterior means of these factors given the observed cells of `rows`, times their loadings, to the decoded rows `out`.
-    pub(super) fn add<T: Real>(&self, rows: &[T], out: &mut [T]) {
-        let of = self.of.model();
-        let (p, q) = (of.n_features(), of.n_factors());
-        let means = self.of.posteriors(rows).means;
+    /// Writes the codes of `rows` and returns the posterior means of all factors given the observed cells, of which codes are the first ones:
+    /// the encoder of the model gives the same codes, and would compute the posteriors a second time.
+    pub(super) fn encode<T: Real>(&self, rows: &[T], codes: &mut [T]) -> Vec<f64> {
+        let means = self.conditional.posteriors(rows).means;
+        let each = means.chunks_exact(self.conditional.model().n_factors());
+        // There are no codes at all if there are none of a row.
+        for (code, z) in codes.chunks_exact_mut(self.n_codes.max(1)).zip(each) {
+            code.iter_mut().zip(z).for_each(|(to, z)| *to = T::from_f64(*z));
+        }
+        means
+    }
+
+    /// Adds the factors that codes do not hold, of the posterior means that [`encode`](Self::encode) returned, times their loadings, to the
+    /// decoded rows `out`.
+    pub(super) fn add<T: Real>(&self, means: &[f64], out: &mut [T]) {
+        let model = self.conditional.model();
+        let (p, q) = (model.n_features(), model.n_factors());
         for (row, z) in out.chunks_exact_mut(p).zip(means.chunks_exact(q)) {
-            for (x, w) in row.iter_mut().zip(of.loadings.chunks_exact(q)) {
+            for (x, w) in row.iter_mut().zip(model.loadings.chunks_exact(q)) {
                 let more: f64 = w.iter().zip(z).skip(self.n_codes).map(|(w, z)| w * z).sum();
                 *x = T::from_f64(x.to_f64() + more);
             }

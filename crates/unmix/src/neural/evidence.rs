@@ -138,7 +138,7 @@ fn sums<T: Real>(
 impl<T: Real> Principal<'_, T> {
     /// Statistics of the components, rows of `w` in coordinates, under `h`, over blocks of at least two `block_length`s; none if there are too
     /// few rows, or if components are far from orthonormal.
-    pub(crate) fn seen(
+    pub(crate) fn block_evidence(
         &self,
         w: &Matrix<f64>,
         h: &Nonlinearity,
@@ -163,10 +163,10 @@ impl<T: Real> Principal<'_, T> {
         };
         let (x, weights) = self.coordinates_of((0..count).flat_map(rows).collect(), run)?;
         let sigma = self.deviations(&frame);
-        let seen = BlockEvidence::new(&x, weights.as_deref(), count, &frame, sigma, h);
-        let share = seen.blocks.iter().map(|b| b.n).sum::<f64>() / self.n();
+        let evidence = BlockEvidence::new(&x, weights.as_deref(), count, &frame, sigma, h);
+        let share = evidence.blocks.iter().map(|b| b.n).sum::<f64>() / self.n();
         let rest = self.spectrum.rank.unwrap_or(self.spectrum.mean.len()).saturating_sub(frame.rows());
-        Ok(Some(BlockEvidence { share, rest, ..seen }))
+        Ok(Some(BlockEvidence { share, rest, ..evidence }))
     }
 
     /// The rows of `w`, orthonormalised, and orthogonal axes in the space of the first coordinates, by decreasing variance.
@@ -221,13 +221,13 @@ pub(crate) struct Confidence {
 
 impl BlockEvidence {
     /// Statistics of all components over blocks, with weights `s^alpha`.
-    pub(crate) fn certainty(&self, alpha: f64, demand: Confidence) -> Vec<SamplingError> {
+    pub(crate) fn sampling_errors(&self, alpha: f64, confidence: Confidence) -> Vec<SamplingError> {
         let (r, k) = (self.sigma.len(), self.blocks[0].score_slope.len());
         let n: f64 = self.blocks.iter().map(|b| b.n).sum();
         let score_slope: Vec<f64> =
             (0..k).map(|j| self.blocks.iter().map(|b| b.score_slope[j]).sum::<f64>() / n).collect();
-        let quantile = student(demand.level / k as f64, self.blocks.len() as f64 - 1.0);
-        let needed = quantile + demand.search * ((r + self.rest) as f64).sqrt();
+        let quantile = student(confidence.level / k as f64, self.blocks.len() as f64 - 1.0);
+        let needed = quantile + confidence.search * ((r + self.rest) as f64).sqrt();
         let one = |j: usize| {
             let gap = |b: &Sums| b.score_slope[j] - b.cross[(j, j)] + score_slope[j] * (b.square[j] - b.n);
             let (mut least, mut angles, mut moved) = ((f64::INFINITY, j), Vec::with_capacity(r), 0.0);
@@ -240,7 +240,7 @@ impl BlockEvidence {
                 }
                 let slope = (pair_coefficient.value * pair_coefficient.value).max(f64::MIN_POSITIVE);
                 angles.push(self.share * gradient.variance / slope);
-                moved += if demand.moving { gradient.value * gradient.value / slope } else { 0.0 };
+                moved += if confidence.moving { gradient.value * gradient.value / slope } else { 0.0 };
             }
             // The other directions have at most the variance of the last axis, and directions of small variance rotate a component little.
             let last = angles.last().copied().unwrap_or(0.0);

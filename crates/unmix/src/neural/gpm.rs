@@ -90,7 +90,7 @@ impl GpmOptions {
         Self { h, auto: true, alpha: 2.0, white: false, tol, max_iter }
     }
 
-    /// Iterates from the orthonormal rows of `start`, in principal coordinates; `seen` receives the components of every iteration.
+    /// Iterates from the orthonormal rows of `start`, in principal coordinates; `on_sweep` receives the components of every iteration.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl GpmOptions {
         rows: &Principal<'_, T>,
         start: Matrix<f64>,
         run: &Run<'_>,
-        mut seen: impl FnMut(u64, &Matrix<f64>),
+        mut on_sweep: impl FnMut(u64, &Matrix<f64>),
     ) -> Result<FixedPoint> {
         // The outcome depends on the statistics, not on the residual alone.
         let limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
@@ -108,7 +108,7 @@ impl GpmOptions {
         let (mut steps, mut at) = Steps::begin(run, "polar steps", limits, || Ok(State::new(self, &start)))?;
         rows.count_sweeps(at.sweeps);
         loop {
-            match self.iteration(rows, &start, at, run, &mut seen)? {
+            match self.iteration(rows, &start, at, run, &mut on_sweep)? {
                 NextStep::Ended(solved) => return Ok(*solved),
                 NextStep::At(next) => at = *next,
             }
@@ -123,7 +123,7 @@ impl GpmOptions {
         start: &Matrix<f64>,
         mut at: State,
         run: &Run<'_>,
-        seen: &mut impl FnMut(u64, &Matrix<f64>),
+        on_sweep: &mut impl FnMut(u64, &Matrix<f64>),
     ) -> Result<NextStep> {
         let sweep = at.n_iter;
         let ends_early = run.ends_early() && sweep > 0;
@@ -131,14 +131,14 @@ impl GpmOptions {
         let with_separations = at.resting || last || checks_after(sweep, at.settled || !self.auto);
         let means = rows.pass_means(&at.w, &self.pass(&at.a, with_separations, rows), run)?;
         at.n_iter += 1;
-        seen(rows.sweeps(), &at.w);
+        on_sweep(rows.sweeps(), &at.w);
         let step = Step::new(&means, &at.w, self.alpha, &at.chance);
         at.history.push(step.residual);
         run.iteration_of((at.n_iter, self.max_iter), (step.residual, self.tol), None);
         if with_separations {
             match self.inspect(rows, start, &mut at, (&means, &step), (sweep, last), run)? {
                 Inspection::GoOn => {}
-                Inspection::Changed => return Ok(at.on()),
+                Inspection::Changed => return Ok(at.continued()),
                 Inspection::Nothing => return Ok(self.principal_axes(rows, start, at, run)?.into()),
             }
         }
@@ -146,7 +146,7 @@ impl GpmOptions {
         let due = done || (!self.white && (sweep == EARLY || sweep == LAST_CHECK));
         let rotates = self.auto && with_separations && !last && start.rows() <= FEW && due;
         if rotates && at.rotate_pairs(&means, rows, !done, run)? {
-            return Ok(at.on());
+            return Ok(at.continued());
         }
         if last || (done && with_separations) {
             let outcome = match (done, ends_early) {
@@ -170,7 +170,7 @@ impl GpmOptions {
         if !at.resting {
             at.step(&step)?;
         }
-        Ok(at.on())
+        Ok(at.continued())
     }
 
     /// A detailed check of the components: widths, components near Gaussian, and saddles.
@@ -192,7 +192,7 @@ impl GpmOptions {
         }
         let chance = near_gaussian(candidates);
         let none = !chance.contains(&false);
-        at.settle(candidates, sweep);
+        at.record_evidence(candidates, sweep);
         at.hopeful |= jointly_non_gaussian(candidates) && sweep == 0;
         let ended = at.settled || step.residual <= self.tol || last;
         if self.auto && none && !at.hopeful && ended {
@@ -210,7 +210,7 @@ impl GpmOptions {
             && !last
             && at.rotate_gaussian_to_principal_axes(chance, rows)?;
         changed |= self.auto && at.one_width.is_none() && at.choose_widths(candidates);
-        if !last && (changed || at.kick(means, step, self.alpha, rows.n())) {
+        if !last && (changed || at.rotate_near_saddles(means, step, self.alpha, rows.n())) {
             return Ok(Inspection::Changed);
         }
         Ok(Inspection::GoOn)
@@ -261,7 +261,7 @@ impl From<FixedPoint> for NextStep {
 
 impl State {
     /// Continues with the next iteration.
-    fn on(self) -> NextStep {
+    fn continued(self) -> NextStep {
         NextStep::At(Box::new(self))
     }
 }

@@ -76,14 +76,14 @@ impl<'w, 'a, T: Real> Rule<'w, 'a, T> {
             g: vec![T::default(); p * k],
             widths,
         };
-        let mut learnt = LearnerState { w, state, sigma: Vec::new() };
-        rule.choose_widths(&mut learnt)?;
-        Ok((rule, learnt))
+        let mut learner = LearnerState { w, state, sigma: Vec::new() };
+        rule.choose_widths(&mut learner)?;
+        Ok((rule, learner))
     }
 
     /// The weights that are applied to rows, `p x k`.
-    pub(super) fn weights(&self, learnt: &LearnerState<T>) -> Matrix<f64> {
-        let mut w = learnt.w.clone();
+    pub(super) fn weights(&self, learner: &LearnerState<T>) -> Matrix<f64> {
+        let mut w = learner.w.clone();
         if self.spec.constraint == Constraint::WeightNorm {
             let by = lengths(&w, self.k);
             divide(&mut w, &by);
@@ -92,29 +92,29 @@ impl<'w, 'a, T: Real> Rule<'w, 'a, T> {
     }
 
     /// The width `a` of each component.
-    pub(super) fn widths(&self, learnt: &LearnerState<T>) -> Vec<f64> {
-        match learnt.state.widths.is_empty() {
-            true => vec![learnt.state.a; self.k],
-            false => learnt.state.widths.clone(),
+    pub(super) fn widths(&self, learner: &LearnerState<T>) -> Vec<f64> {
+        match learner.state.widths.is_empty() {
+            true => vec![learner.state.a; self.k],
+            false => learner.state.widths.clone(),
         }
     }
 
-    fn choose_widths(&mut self, learnt: &mut LearnerState<T>) -> Result<()> {
-        let (w, now) = (self.weights(learnt), self.widths(learnt));
+    fn choose_widths(&mut self, learner: &mut LearnerState<T>) -> Result<()> {
+        let (w, now) = (self.weights(learner), self.widths(learner));
         let chosen = (self.widths)(&w, &now)?;
         if chosen != now {
-            learnt.state.widths = chosen;
+            learner.state.widths = chosen;
         }
         Ok(())
     }
 
     /// Refuses parameters that are not finite in the current epoch.
-    pub(super) fn check(&self, learnt: &LearnerState<T>) -> Result<()> {
-        let finite = learnt.w.iter().all(|x| x.finite()) && learnt.state.sigma.iter().all(|s| s.is_finite());
+    pub(super) fn check(&self, learner: &LearnerState<T>) -> Result<()> {
+        let finite = learner.w.iter().all(|x| x.finite()) && learner.state.sigma.iter().all(|s| s.is_finite());
         if finite {
             return Ok(());
         }
-        let why = format!("the weights diverged in epoch {}", learnt.sigma.len() + 1);
+        let why = format!("the weights diverged in epoch {}", learner.sigma.len() + 1);
         Err(Error::setting("learning_rate", self.learning_rate, why, "choose a smaller value"))
     }
 }
@@ -125,15 +125,15 @@ impl<T: Real> Learner<T> for Rule<'_, '_, T> {
     /// Rules are written as half-gradients.
     const TIMES: f64 = 2.0;
 
-    fn gradient(&mut self, learnt: &mut LearnerState<T>, batch: &Batch<'_, T>) -> Result<Option<f64>> {
+    fn gradient(&mut self, learner: &mut LearnerState<T>, batch: &Batch<'_, T>) -> Result<Option<f64>> {
         let constraint = self.spec.constraint;
-        let stored = (constraint == Constraint::WeightNorm).then(|| lengths(&learnt.w, self.k));
+        let stored = (constraint == Constraint::WeightNorm).then(|| lengths(&learner.w, self.k));
         if let Some(by) = &stored {
-            self.unit.copy_from_slice(&learnt.w);
+            self.unit.copy_from_slice(&learner.w);
             divide(&mut self.unit, by);
         }
-        let w = if stored.is_some() { &self.unit } else { &learnt.w };
-        self.field.half_gradient(batch.x, w, &mut learnt.state);
+        let w = if stored.is_some() { &self.unit } else { &learner.w };
+        self.field.half_gradient(batch.x, w, &mut learner.state);
         let orthonormal =
             matches!(constraint, Constraint::Polar | Constraint::GramSchmidt | Constraint::NewtonSchulz);
         if stored.is_some() || (self.tangent && constraint != Constraint::None) {
@@ -146,9 +146,9 @@ impl<T: Real> Learner<T> for Rule<'_, '_, T> {
         Ok(None)
     }
 
-    fn parameters(&mut self, learnt: &mut LearnerState<T>, updates: &mut Updates<'_, T>) {
-        updates.take(&mut learnt.w, &self.g);
-        let (state, further) = (&mut learnt.state, &self.field.further);
+    fn parameters(&mut self, learner: &mut LearnerState<T>, updates: &mut Updates<'_, T>) {
+        updates.take(&mut learner.w, &self.g);
+        let (state, further) = (&mut learner.state, &self.field.further);
         if self.spec.sigma == Sigma::Trained {
             updates.take_wide(&mut state.sigma, &further.sigma);
         }
@@ -157,9 +157,9 @@ impl<T: Real> Learner<T> for Rule<'_, '_, T> {
         }
     }
 
-    fn project(&mut self, learnt: &mut LearnerState<T>) -> Result<()> {
-        project(self.spec.constraint, &mut learnt.w, self.k)?;
-        let state = &mut learnt.state;
+    fn project(&mut self, learner: &mut LearnerState<T>) -> Result<()> {
+        project(self.spec.constraint, &mut learner.w, self.k)?;
+        let state = &mut learner.state;
         if self.spec.sigma == Sigma::Trained {
             state.sigma.iter_mut().for_each(|s| *s = s.max(LEAST_SIGMA));
         }
@@ -169,9 +169,9 @@ impl<T: Real> Learner<T> for Rule<'_, '_, T> {
         Ok(())
     }
 
-    fn epoch_ended(&mut self, learnt: &mut LearnerState<T>) -> Result<()> {
-        self.check(learnt)?;
-        learnt.sigma.push(learnt.state.sigma.clone());
-        self.choose_widths(learnt)
+    fn epoch_ended(&mut self, learner: &mut LearnerState<T>) -> Result<()> {
+        self.check(learner)?;
+        learner.sigma.push(learner.state.sigma.clone());
+        self.choose_widths(learner)
     }
 }

@@ -37,7 +37,7 @@ const PATIENCE: usize = 100;
 /// there are many neighbouring stationary points (on photographs), among which long steps select arbitrarily; polar
 /// steps from the principal axes lead to the same point from two samples of the same photographs more often: for six
 /// pairs of samples, with 32 components, the mean cosine is 0.890 after 4 steps, 0.910 after 24, 0.926 after 40.
-fn warm(k: usize) -> u64 {
+fn n_warm_up(k: usize) -> u64 {
     (5 * k as u64 / 4).clamp(4, 40)
 }
 
@@ -52,7 +52,7 @@ pub fn solve<T: Real>(
     rows: &Principal<'_, T>,
     start: Matrix<f64>,
     run: &Run<'_>,
-    mut seen: impl FnMut(u64, &Matrix<f64>),
+    mut on_sweep: impl FnMut(u64, &Matrix<f64>),
 ) -> Result<FixedPoint> {
     // The outcome depends on the statistics, not on the residual alone.
     let limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
@@ -60,7 +60,7 @@ pub fn solve<T: Real>(
     let (mut steps, mut at) = Steps::begin(run, "native steps", limits, || Ok(State::new(how, &start)))?;
     rows.count_sweeps(at.sweeps);
     let (outcome, residual) = loop {
-        if let Some(ended) = at.iteration(how, rows, run, &mut seen)? {
+        if let Some(ended) = at.iteration(how, rows, run, &mut on_sweep)? {
             break ended;
         }
         at.sweeps = rows.sweeps() - before;
@@ -127,7 +127,7 @@ impl State {
         how: &GpmOptions,
         rows: &Principal<'_, T>,
         run: &Run<'_>,
-        seen: &mut impl FnMut(u64, &Matrix<f64>),
+        on_sweep: &mut impl FnMut(u64, &Matrix<f64>),
     ) -> Result<Option<(Outcome, f64)>> {
         let k = self.w.rows();
         if how.auto && checks_after(self.n_iter, true) {
@@ -135,9 +135,9 @@ impl State {
         }
         let h = Nonlinearity { a: self.a.clone(), ..how.h.clone() };
         self.n_iter += 1;
-        if self.n_iter <= warm(k) && self.n_iter < how.max_iter {
+        if self.n_iter <= n_warm_up(k) && self.n_iter < how.max_iter {
             let means = rows.pass_means(&self.w, &Pass::new(h, Vec::new()), run)?;
-            seen(rows.sweeps(), &self.w);
+            on_sweep(rows.sweeps(), &self.w);
             let weighted = |j: usize, i: usize| -means.sigma[j].powi(3) * means.gradient[(j, i)];
             self.w = factor::polar_rows(&Matrix::from_fn(k, self.w.cols(), weighted))?;
             return Ok(None);
@@ -146,7 +146,7 @@ impl State {
         let gram = factor::multiply_transposed(&self.w, &self.w);
         let pass = NativePass::new(&h, &sigma, &gram);
         let sums: NativeSums = rows.gather(&self.w, &pass, run, "nonlinear sums")?;
-        seen(rows.sweeps(), &self.w);
+        on_sweep(rows.sweeps(), &self.w);
         let left = &mut self.left;
         let leave = |i: usize, j: usize| {
             left[i * k + j] += 1;
@@ -204,7 +204,7 @@ impl State {
             return Ok(Some((Outcome::Converged, step.residual)));
         }
         self.kicks += 1;
-        kick(&mut self.w, &step.saddles);
+        rotate_saddle_pairs(&mut self.w, &step.saddles);
         Ok(None)
     }
 
@@ -249,12 +249,12 @@ fn statistics<T: Real>(
         slope: Slope::True,
         a: vec![c],
     }));
-    let mut seen = rows.pass_means(w, &Pass::with_separations(separations), run)?.separations.into_iter();
-    Ok((seen.next().unwrap_or_default(), seen.collect()))
+    let mut separations_of_w = rows.pass_means(w, &Pass::with_separations(separations), run)?.separations.into_iter();
+    Ok((separations_of_w.next().unwrap_or_default(), separations_of_w.collect()))
 }
 
 /// Rotates the pairs by [`KICK`], each component at most once.
-fn kick(w: &mut Matrix<f64>, pairs: &[(usize, usize)]) {
+fn rotate_saddle_pairs(w: &mut Matrix<f64>, pairs: &[(usize, usize)]) {
     let mut rotated = vec![false; w.rows()];
     let (sin, cos) = KICK.sin_cos();
     for &(i, j) in pairs {

@@ -120,20 +120,20 @@ pub struct VerdictInput<'a> {
 }
 
 /// A verdict on every component.
-pub fn verdicts(on: &VerdictInput<'_>) -> Vec<Verdict> {
-    let k = on.sigma.len();
+pub fn verdicts(input: &VerdictInput<'_>) -> Vec<Verdict> {
+    let k = input.sigma.len();
     let verdict = |j: usize| {
-        let others = (0..k).filter(|&i| i != j).map(|i| separation(on.sigma, on.own, on.alpha, i, j).0);
-        let least = if k == 1 { -on.own.b[j] } else { others.fold(f64::INFINITY, f64::min) };
-        let certainty = on.candidates.iter().map(|statistics| statistics.t[j]).fold(on.own.t[j], f64::max);
-        Verdict { variance_seeking: on.own.b[j], separation: least, certainty, reason: reason(on, j, least) }
+        let others = (0..k).filter(|&i| i != j).map(|i| separation(input.sigma, input.own, input.alpha, i, j).0);
+        let least = if k == 1 { -input.own.b[j] } else { others.fold(f64::INFINITY, f64::min) };
+        let certainty = input.candidates.iter().map(|statistics| statistics.t[j]).fold(input.own.t[j], f64::max);
+        Verdict { variance_seeking: input.own.b[j], separation: least, certainty, reason: reason(input, j, least) }
     };
     (0..k).map(verdict).collect()
 }
 
 /// Why component `j`, whose smallest `L_ij` is `least`, is not resolved.
-fn reason(on: &VerdictInput<'_>, j: usize, least: f64) -> Option<Unresolved> {
-    let (own, candidates) = (on.own, on.candidates);
+fn reason(input: &VerdictInput<'_>, j: usize, least: f64) -> Option<Unresolved> {
+    let (own, candidates) = (input.own, input.candidates);
     let better = || {
         let works = |c: &usize| candidates[*c].b[j] < 0.0 && candidates[*c].t[j] > SIGNIFICANT;
         match (0..candidates.len()).find(works) {
@@ -147,26 +147,26 @@ fn reason(on: &VerdictInput<'_>, j: usize, least: f64) -> Option<Unresolved> {
     if own.b[j] > 0.0 {
         return Some(better());
     }
-    let Some(seen) = on.certainty.map(|all| &all[j]) else { return Some(Unresolved::NoStandardError) };
-    if seen.t <= seen.needed && !is_significant(candidates, j) {
+    let Some(sampling) = input.certainty.map(|all| &all[j]) else { return Some(Unresolved::NoStandardError) };
+    if sampling.t <= sampling.needed && !is_significant(candidates, j) {
         return Some(Unresolved::Gaussian);
     }
-    if seen.t <= seen.needed || least <= 0.0 || seen.least <= seen.needed {
+    if sampling.t <= sampling.needed || least <= 0.0 || sampling.least <= sampling.needed {
         let by_another =
             candidates.iter().any(|statistics| statistics.t[j] > SIGNIFICANT && statistics.t[j] > own.t[j]);
-        return Some(match by_another && (least <= 0.0 || seen.t <= seen.needed) {
+        return Some(match by_another && (least <= 0.0 || sampling.t <= sampling.needed) {
             true => better(),
-            false if seen.partner < on.sigma.len() => Unresolved::NotSeparatedFrom(seen.partner),
+            false if sampling.partner < input.sigma.len() => Unresolved::NotSeparatedFrom(sampling.partner),
             false => Unresolved::NotSeparatedFromComplement,
         });
     }
-    if seen.angle >= MIN_COSINE.acos() {
-        return Some(Unresolved::LargeAngle(seen.angle));
+    if sampling.angle >= MIN_COSINE.acos() {
+        return Some(Unresolved::LargeAngle(sampling.angle));
     }
-    if let Some(cosine) = on.halves.map(|h| h[j]).filter(|c| *c < MIN_HALVES_COSINE) {
+    if let Some(cosine) = input.halves.map(|h| h[j]).filter(|c| *c < MIN_HALVES_COSINE) {
         return Some(Unresolved::HalvesDisagree(cosine));
     }
-    (!on.converged).then_some(Unresolved::NotConverged)
+    (!input.converged).then_some(Unresolved::NotConverged)
 }
 
 /// The verdicts as sentences, one for each reason.

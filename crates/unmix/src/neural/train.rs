@@ -168,8 +168,8 @@ pub(crate) fn train_by_widths<T: Real>(
         batches = batches.centred(&begin.mean);
     }
     let batches = batches.divided(size, begin.units.as_deref());
-    let (mut rule, learnt) = Rule::new(spec, begin, how, size, widths)?;
-    let mut state = TrainerState::new(learnt);
+    let (mut rule, learner) = Rule::new(spec, begin, how, size, widths)?;
+    let mut state = TrainerState::new(learner);
     let trainer = Trainer {
         optimiser: how.optimiser,
         learning_rate: how.learning_rate,
@@ -178,18 +178,18 @@ pub(crate) fn train_by_widths<T: Real>(
         patience: None,
     };
     trainer.train(&batches, &mut rule, &mut state, run)?;
-    let learnt = &mut state.learner;
-    rule.check(learnt)?;
+    let learner = &mut state.learner;
+    rule.check(learner)?;
     if state.position.batch > 0 {
         // The time limit was reached within an epoch.
-        learnt.sigma.push(learnt.state.sigma.clone());
+        learner.sigma.push(learner.state.sigma.clone());
     }
     let in_units = |sigma: &Vec<f64>| sigma.iter().map(|s| s * size).collect();
     Ok(Trained {
-        w: rule.weights(learnt),
-        a: learnt.state.a,
-        widths: rule.widths(learnt),
-        sigma: learnt.sigma.iter().map(in_units).collect(),
+        w: rule.weights(learner),
+        a: learner.state.a,
+        widths: rule.widths(learner),
+        sigma: learner.sigma.iter().map(in_units).collect(),
         steps: state.steps,
         epochs: state.position.epoch,
     })

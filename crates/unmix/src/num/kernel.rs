@@ -36,7 +36,7 @@ pub fn centre<T: Real>(rows: &[T], weights: Option<&[f64]>, mean: &[f64], out: &
     // rows.
     let times = SIMD_WIDTH >> p.trailing_zeros().min(SIMD_WIDTH.trailing_zeros());
     let times = if p < LONG { LONG.div_ceil(p).next_multiple_of(times) } else { 1 };
-    let parts = Parts::<T>::of(mean).repeated(times.min(rows.len() / p).max(1));
+    let parts = SplitMean::<T>::of(mean).repeated(times.min(rows.len() / p).max(1));
     // Not cleared first: all of it is overwritten.
     out.resize(rows.len(), T::default());
     widest(
@@ -46,12 +46,12 @@ pub fn centre<T: Real>(rows: &[T], weights: Option<&[f64]>, mean: &[f64], out: &
 }
 
 /// A mean in the type of the rows, as the sum of two numbers, so that no conversion to double precision is needed.
-struct Parts<T> {
+struct SplitMean<T> {
     near: Vec<T>,
     rest: Vec<T>,
 }
 
-impl<T: Real> Parts<T> {
+impl<T: Real> SplitMean<T> {
     fn of(mean: &[f64]) -> Self {
         let (near, rest) = mean.iter().map(|&m| T::parts(m)).unzip();
         Self { near, rest }
@@ -157,7 +157,7 @@ pub fn pack_centred<T: Real>(
     let lanes = T::lanes();
     // Not cleared first: all of it is overwritten.
     out.resize(p.div_ceil(lanes) * n * lanes, T::default());
-    let parts = Parts::<T>::of_both(mean, rest);
+    let parts = SplitMean::<T>::of_both(mean, rest);
     for (at, panel) in (0..p).step_by(lanes).zip(out.chunks_exact_mut((n * lanes).max(1))) {
         let columns = at..p.min(at + lanes);
         let (centred, end) = panel.split_at_mut(kept * lanes);
@@ -181,7 +181,7 @@ pub fn pack_centred<T: Real>(
 fn centre_panel<T: Real, const LANES: usize>(
     rows: &[T],
     weights: Option<&[f64]>,
-    parts: &Parts<T>,
+    parts: &SplitMean<T>,
     (mean, rest): (&[f64], &[f64]),
     at: usize,
     out: &mut [T],
@@ -203,7 +203,7 @@ fn centre_panel<T: Real, const LANES: usize>(
 fn centre_whole_panel<T: Real, const LANES: usize>(
     rows: &[T],
     p: usize,
-    parts: &Parts<T>,
+    parts: &SplitMean<T>,
     at: usize,
     panel: &mut [[T; LANES]],
 ) {

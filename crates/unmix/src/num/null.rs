@@ -6,7 +6,7 @@
 
 use super::Matrix;
 use super::factor::{self, Cholesky};
-use super::top::{Goal, block_size, top_eigenpairs};
+use super::top::{SearchOptions, block_size, top_eigenpairs};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 
@@ -113,8 +113,8 @@ fn by_inverse(found: &Matrix<f64>, m: usize) -> Result<Option<Matrix<f64>>> {
         project(&mut b);
         Ok(b)
     };
-    let goal = Goal { k: m, tol: 0.0, block: block_size(m), max_basis: budget(p, m), impatient: true };
-    Ok(top_eigenpairs(apply, p, goal)?.map(|found| found.vectors))
+    let options = SearchOptions { k: m, tol: 0.0, block: block_size(m), max_basis: budget(p, m), impatient: true };
+    Ok(top_eigenpairs(apply, p, options)?.map(|found| found.vectors))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Items come from an ordinary iterator, such as `a.chunks_mut(s).zip(b.chunks(s))`, and each goes to the next thread that is free: which thread
 //! that is must not change a result. Outside a pool of this crate a loop runs on the calling thread. Parallel iterators would be compiled for
-//! every loop and each of its adapters; what waits and wakes here is compiled once.
+//! every loop and each of its adapters; the synchronisation here is compiled once.
 
 use crate::error::Result;
 use std::sync::{Mutex, MutexGuard};

@@ -162,9 +162,9 @@ mod tests {
         assert_eq!(of("").unwrap(), None);
         assert_eq!(of(" 3 ").unwrap(), Some(3));
         for wrong in ["0", "-1", "two", "1.5", " "] {
-            let said = of(wrong).unwrap_err().to_string();
-            assert!(said.contains("UNMIX_NUM_THREADS") && said.contains("positive integer"), "{said}");
-            assert!(said.contains(&format!("'{wrong}'")), "{said}");
+            let message = of(wrong).unwrap_err().to_string();
+            assert!(message.contains("UNMIX_NUM_THREADS") && message.contains("positive integer"), "{message}");
+            assert!(message.contains(&format!("'{wrong}'")), "{message}");
         }
     }
 

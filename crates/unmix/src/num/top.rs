@@ -31,10 +31,10 @@ const WATCHED: u64 = 3;
 /// Measured for `p` from 500 to 2000 on spectra `1/j`, `1/sqrt(j)`, and on a few directions above a noise floor: if the iteration
 /// ends within this basis, it is three to ten times faster than the full decomposition, and it is abandoned early for a flat
 /// spectrum.
-pub fn pays(p: usize, k: usize) -> Option<Goal> {
+pub fn pays(p: usize, k: usize) -> Option<SearchOptions> {
     let max_basis = 2 * p / 5;
     let pays = k > 0 && p >= 512 && 2 * k + 6 * (NARROW + FRESH) <= max_basis;
-    pays.then_some(Goal { k, tol: 0.0, block: NARROW, max_basis, impatient: true })
+    pays.then_some(SearchOptions { k, tol: 0.0, block: NARROW, max_basis, impatient: true })
 }
 
 /// Maximum number of blocks of a restarted iteration: about forty fillings of the basis.
@@ -42,7 +42,7 @@ const MAX_STEPS: u64 = 1600;
 
 /// Options of the search.
 #[derive(Clone, Copy, Debug)]
-pub struct Goal {
+pub struct SearchOptions {
     /// Number of pairs.
     pub k: usize,
     /// The largest residual `||A v - theta v||` to accept, as a fraction of the largest eigenvalue; never less than
@@ -79,11 +79,11 @@ pub fn rounding(p: usize) -> f64 {
 pub fn top_eigenpairs(
     apply: impl Fn(&Matrix<f64>) -> Result<Matrix<f64>>,
     p: usize,
-    goal: Goal,
+    options: SearchOptions,
 ) -> Result<Option<Pairs>> {
-    let Some(mut search) = Lanczos::begin(p, goal, None) else { return Ok(None) };
+    let Some(mut search) = Lanczos::begin(p, options, None) else { return Ok(None) };
     loop {
-        match search.add(apply(search.block())?, goal, false)? {
+        match search.add(apply(search.block())?, options, false)? {
             BlockResult::More(_) => {}
             BlockResult::Found(pairs) => return Ok(Some(pairs)),
             BlockResult::GivenUp => return Ok(None),
@@ -115,8 +115,8 @@ pub enum BlockResult {
 impl Lanczos {
     /// Begins with random rows, or with the rows of `start` and additional random ones; `None` if there is no space for three
     /// blocks.
-    pub fn begin(p: usize, goal: Goal, start: Option<&Matrix<f64>>) -> Option<Self> {
-        let Goal { k, block, max_basis, .. } = goal;
+    pub fn begin(p: usize, options: SearchOptions, start: Option<&Matrix<f64>>) -> Option<Self> {
+        let SearchOptions { k, block, max_basis, .. } = options;
         if k.max(block) + 2 * block > max_basis.min(p) {
             return None;
         }
@@ -140,10 +140,10 @@ impl Lanczos {
     /// # Errors
     ///
     /// A factorisation that does not converge.
-    pub fn add(&mut self, image: Matrix<f64>, goal: Goal, stop: bool) -> Result<BlockResult> {
-        let Goal { k, max_basis, .. } = goal;
+    pub fn add(&mut self, image: Matrix<f64>, options: SearchOptions, stop: bool) -> Result<BlockResult> {
+        let SearchOptions { k, max_basis, .. } = options;
         let p = image.cols();
-        let tol = goal.tol.max(rounding(p));
+        let tol = options.tol.max(rounding(p));
         self.basis.grow(image);
         self.steps += 1;
         let (basis, steps) = (&mut self.basis, self.steps);
@@ -168,7 +168,7 @@ impl Lanczos {
         // the next check should succeed.
         let needed = steps as f64 * tol.ln() / residual.clamp(0.1 * tol, 0.5).ln();
         // Measured: if it ended within the budget, early checks had predicted up to twice the steps.
-        if goal.impatient && (full || 0.45 * needed * width as f64 > max_basis as f64) {
+        if options.impatient && (full || 0.45 * needed * width as f64 > max_basis as f64) {
             return Ok(BlockResult::GivenUp);
         }
         if full {
@@ -357,8 +357,8 @@ mod tests {
         let values: Vec<f64> = (0..p).map(|i| 0.99f64.powi(i as i32)).collect();
         let a = with_spectrum(&values);
         let (k, block) = (4, block_size(4));
-        let goal = Goal { k, tol: 0.0, block, max_basis: 6 * block, impatient: false };
-        let found = top_eigenpairs(|v| Ok(factor::multiply(v, &a)), p, goal).unwrap().unwrap();
+        let options = SearchOptions { k, tol: 0.0, block, max_basis: 6 * block, impatient: false };
+        let found = top_eigenpairs(|v| Ok(factor::multiply(v, &a)), p, options).unwrap().unwrap();
         assert!(
             found.steps > 6 && found.residual <= rounding(p),
             "{} steps, {:e}",
@@ -391,9 +391,9 @@ mod tests {
             let a = with_spectrum(&values);
             let k = 20;
             for block in [NARROW, block_size(k)] {
-                let goal = Goal { k, tol: 0.0, block, max_basis: p, impatient: false };
+                let options = SearchOptions { k, tol: 0.0, block, max_basis: p, impatient: false };
                 let found =
-                    top_eigenpairs(|v| Ok(factor::multiply(v, &a)), p, goal).unwrap().expect("in budget");
+                    top_eigenpairs(|v| Ok(factor::multiply(v, &a)), p, options).unwrap().expect("in budget");
                 let (top, vectors) = (found.values, found.vectors);
                 let (all, _) = factor::eigh(&a).unwrap();
                 for i in 0..k {

@@ -6,7 +6,7 @@
 //! divergence because `P` is the projection onto a set that is a product over units: it replaces the gradient methods of the paper. `P`
 //! clamps at 0, and scales units to second moment 1 if they are normalised.
 
-use super::held::{CHUNK, Extent, StoredCodes};
+use super::stored_codes::{CHUNK, ProjectionSums, StoredCodes};
 use super::statistics::Normalisation;
 use crate::num::factor::Cholesky;
 use crate::num::{Matrix, Real, kernel};
@@ -79,7 +79,7 @@ pub fn project<T: Real>(
     let l = codes.n_units();
     let extents = codes.each(|c, chunk| {
         let one = |j: usize| {
-            let mut extent = Extent::NONE;
+            let mut extent = ProjectionSums::NONE;
             extent.take(StoredCodes::unit(chunk, l, j), c * CHUNK, weights);
             extent
         };
@@ -89,7 +89,7 @@ pub fn project<T: Real>(
     let mut places = Vec::new();
     if how == Normalisation::Rms {
         for j in 0..l {
-            let extent = extents.iter().fold(Extent::NONE, |all, chunk| all.and(chunk[j]));
+            let extent = extents.iter().fold(ProjectionSums::NONE, |all, chunk| all.and(chunk[j]));
             scale[j] = if extent.squares > 0.0 { (n / extent.squares).sqrt() } else { 0.0 };
             places.extend(extent.place().map(|i| (j, i)));
         }
@@ -157,11 +157,11 @@ impl<T: Real> CandidateSearch<'_, T> {
         let l = codes.n_units();
         let each = codes.each(|c, chunk| {
             let n = chunk.len() / l;
-            let apart: Vec<f64> =
+            let difference: Vec<f64> =
                 chunk.iter().zip(&self.p.chunks()[c]).map(|(c, p)| c.to_f64() - p.to_f64()).collect();
             let mut weighed = vec![0.0; l * n];
-            kernel::product(&mut weighed, self.g.as_slice(), &apart, l, l, n);
-            apart.iter().zip(&weighed).map(|(a, b)| a * b).sum::<f64>()
+            kernel::product(&mut weighed, self.g.as_slice(), &difference, l, l, n);
+            difference.iter().zip(&weighed).map(|(a, b)| a * b).sum::<f64>()
         });
         0.5 * each.iter().sum::<f64>() / self.n
     }
@@ -169,7 +169,7 @@ impl<T: Real> CandidateSearch<'_, T> {
     /// `P(mu + gamma (P(mu + lambda (p - mu)) - mu))`.
     fn between(&self, gamma: f64, lambda: f64) -> StoredCodes<T> {
         let mut codes = self.mu.clone();
-        codes.each_mut(|c, chunk| towards(chunk, &self.p.chunks()[c], lambda));
+        codes.each_mut(|c, chunk| interpolate(chunk, &self.p.chunks()[c], lambda));
         project(&mut codes, self.how, self.n, self.weights);
         if gamma == 1.0 {
             return codes;
@@ -198,10 +198,10 @@ impl<T: Real> CandidateSearch<'_, T> {
     fn pull(&self, c: usize) -> Vec<f64> {
         let (l, chunk) = (self.mu.n_units(), &self.mu.chunks()[c]);
         let n = chunk.len() / l;
-        let apart: Vec<f64> =
+        let difference: Vec<f64> =
             self.p.chunks()[c].iter().zip(chunk).map(|(p, mu)| p.to_f64() - mu.to_f64()).collect();
         let mut out = vec![0.0; l * n];
-        kernel::product(&mut out, self.g.as_slice(), &apart, l, l, n);
+        kernel::product(&mut out, self.g.as_slice(), &difference, l, l, n);
         out
     }
 
@@ -232,8 +232,8 @@ impl<T: Real> CandidateSearch<'_, T> {
             let (mu, new) = (&self.mu.chunks()[c], &newton.chunks()[c]);
             for i in 0..n {
                 let at = |j: usize| j * n + i;
-                let apart: f64 = (0..l).map(|j| (mu[at(j)].to_f64() - new[at(j)].to_f64()).powi(2)).sum();
-                let eps = apart.sqrt().min(cap);
+                let difference: f64 = (0..l).map(|j| (mu[at(j)].to_f64() - new[at(j)].to_f64()).powi(2)).sum();
+                let eps = difference.sqrt().min(cap);
                 let (active, free): (Vec<usize>, Vec<usize>) =
                     (0..l).partition(|&j| mu[at(j)].to_f64() <= eps);
                 active.iter().for_each(|&j| chunk[at(j)] = T::from_f64(pull[at(j)]));
@@ -250,7 +250,7 @@ impl<T: Real> CandidateSearch<'_, T> {
 }
 
 /// `x + share (to - x)`.
-fn towards<T: Real>(x: &mut [T], to: &[T], share: f64) {
+fn interpolate<T: Real>(x: &mut [T], to: &[T], share: f64) {
     if share == 1.0 {
         return x.copy_from_slice(to);
     }

@@ -5,7 +5,7 @@
 //! `d_j = sqrt(n) / ||max(0, b_j)||` if units have second moment 1, `1 / G_jj` if they are not scaled. Each is the minimum over the
 //! codes of its unit, so the divergence never increases.
 
-use super::held::{CHUNK, Extent, StoredCodes};
+use super::stored_codes::{CHUNK, ProjectionSums, StoredCodes};
 use super::statistics::Normalisation;
 use crate::num::factor::{self, Cholesky};
 use crate::num::{Matrix, Real, kernel};
@@ -91,7 +91,7 @@ impl<T: Real> CoordinateProblem<'_, T> {
         let (l, width, own) = (mu.n_units(), units.len(), j - units.start);
         let (gjj, zero) = (narrow[(j, j)], T::default());
         // Overwrites the residual of the unit by b.
-        let mut extent = Extent::NONE;
+        let mut extent = ProjectionSums::NONE;
         for (c, (left, chunk)) in left.chunks_mut().iter_mut().zip(mu.chunks()).enumerate() {
             let n = chunk.len() / l;
             let b = &mut left[own * n..(own + 1) * n];

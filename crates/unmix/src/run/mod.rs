@@ -139,7 +139,7 @@ impl Run<'_> {
         self.observer.event(Event::Iteration { n_iter, residual, objective, max_iter, tol, is_epoch: false });
     }
 
-    /// Whether iterations should end with their current result: `max_seconds` have passed, or the observer asks for it.
+    /// Whether iterations should end with their current result: `max_seconds` have passed, or the observer requests it.
     pub(crate) fn ends_early(&self) -> bool {
         let late = |limit| self.started.elapsed().as_secs_f64() >= limit;
         self.observer.ends_early() || self.max_seconds.is_some_and(late)

@@ -149,17 +149,17 @@ impl CellMask {
         let run = Run { checkpoint: None, init: None, ..*run };
         for fold in 0..HELD_OUT {
             let hidden = Self { fold, ..self.clone() };
-            let source = Masked { of: rows.prepared(), p: rows.n_features(), hidden: hidden.clone() };
+            let source = Masked { source: rows.prepared(), p: rows.n_features(), hidden: hidden.clone() };
             let left = Rows::new(source, rows.features().clone(), rows.origin());
             let left = match rows.weights() {
                 Some(weights) => left.weighted(weights.to_vec())?,
                 None => left,
             };
             let model = fit(left, &run)?;
-            let of = model.conditional()?;
+            let conditional = model.conditional()?;
             sums.next_row = 0;
             let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
-                judge_block(of, &hidden, &block, out);
+                judge_block(conditional, &hidden, &block, out);
                 Ok(())
             };
             rows.map(&run, "held-out cells", 2, step, &mut sums)?;
@@ -169,15 +169,15 @@ impl CellMask {
 }
 
 /// The sum of the log densities of the held-out cells of each row, and their number.
-fn judge_block<T: Real>(of: &Conditional, hidden: &CellMask, block: &Block<'_, T>, out: &mut [f64]) {
+fn judge_block<T: Real>(conditional: &Conditional, hidden: &CellMask, block: &Block<'_, T>, out: &mut [f64]) {
     let p = block.n_features;
     let mut left = block.data.to_vec();
     for (i, row) in left.chunks_exact_mut(p).enumerate() {
         let number = block.first_row + i as u64;
         (0..p).filter(|&j| hidden.is(number, j)).for_each(|j| row[j] = T::from_f64(f64::NAN));
     }
-    let found = of.posteriors(&left);
-    let (model, k) = (of.model(), of.model().n_factors());
+    let found = conditional.posteriors(&left);
+    let (model, k) = (conditional.model(), conditional.model().n_factors());
     let mut product = vec![0.0; k];
     for (i, (row, out)) in block.rows().zip(out.chunks_exact_mut(2)).enumerate() {
         let (z, v) = (&found.means[i * k..(i + 1) * k], &found.patterns[found.pattern[i]].covariance);
@@ -194,11 +194,11 @@ fn judge_block<T: Real>(of: &Conditional, hidden: &CellMask, block: &Block<'_, T
 }
 
 /// Log density of cell `(j, x)` given the posterior of the factors.
-fn log_density(of: &LinearGaussian, (j, x): (usize, f64), z: &[f64], v: &[f64], product: &mut [f64]) -> f64 {
-    let w = &of.loadings[j * z.len()..(j + 1) * z.len()];
+fn log_density(model: &LinearGaussian, (j, x): (usize, f64), z: &[f64], v: &[f64], product: &mut [f64]) -> f64 {
+    let w = &model.loadings[j * z.len()..(j + 1) * z.len()];
     symmetric_product(v, w, product);
-    let variance = of.noise[j] + w.iter().zip(&*product).map(|(a, b)| a * b).sum::<f64>();
-    let rest = x - of.mean[j] - w.iter().zip(z).map(|(a, b)| a * b).sum::<f64>();
+    let variance = model.noise[j] + w.iter().zip(&*product).map(|(a, b)| a * b).sum::<f64>();
+    let rest = x - model.mean[j] - w.iter().zip(z).map(|(a, b)| a * b).sum::<f64>();
     -0.5 * ((2.0 * std::f64::consts::PI).ln() + variance.ln() + rest * rest / variance)
 }
 
@@ -251,7 +251,7 @@ impl Sink<f64> for Sums<'_> {
 
 /// Rows whose held-out cells are missing.
 struct Masked<'a, T: Real> {
-    of: &'a dyn RandomAccess<T>,
+    source: &'a dyn RandomAccess<T>,
     p: usize,
     hidden: CellMask,
 }
@@ -262,7 +262,7 @@ impl<T: Real> Source<T> for Masked<'_, T> {
     }
 
     fn n_rows(&self) -> Option<u64> {
-        Some(self.of.n_rows())
+        Some(self.source.n_rows())
     }
 
     fn stream(&self) -> Result<Box<dyn Stream<T> + '_>> {
@@ -276,12 +276,12 @@ impl<T: Real> Source<T> for Masked<'_, T> {
 
 impl<T: Real> RandomAccess<T> for Masked<'_, T> {
     fn n_rows(&self) -> u64 {
-        self.of.n_rows()
+        self.source.n_rows()
     }
 
     fn read(&self, rows: Range<u64>, columns: Range<usize>, out: &mut [T], raw: &mut Vec<u8>) -> Result<()> {
         let width = columns.len();
-        self.of.read(rows.clone(), columns.clone(), out, raw)?;
+        self.source.read(rows.clone(), columns.clone(), out, raw)?;
         for (row, out) in rows.zip(out.chunks_exact_mut(width.max(1))) {
             for (j, x) in columns.clone().zip(out) {
                 if self.hidden.is(row, j) {
@@ -293,6 +293,6 @@ impl<T: Real> RandomAccess<T> for Masked<'_, T> {
     }
 
     fn by_rows(&self) -> bool {
-        self.of.by_rows()
+        self.source.by_rows()
     }
 }

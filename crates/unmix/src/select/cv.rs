@@ -22,8 +22,8 @@ use crate::run::Run;
 /// # Errors
 ///
 /// Insufficient memory; weights that are not integers; errors of the source; interruption.
-pub fn cv<T: Real>(seen: &FittedRows<'_, '_, T>, run: &Run<'_>) -> Result<usize> {
-    let columns = seen.columns(run, "cv", 5)?;
+pub fn cv<T: Real>(fitted: &FittedRows<'_, '_, T>, run: &Run<'_>) -> Result<usize> {
+    let columns = fitted.columns(run, "cv", 5)?;
     let errors = on_pool(run.threads, || errors(&columns, run))?;
     let best = errors.iter().enumerate().fold((f64::INFINITY, 0), |best, (k, &e)| match e < best.0 {
         true => (e, k),

@@ -26,8 +26,8 @@ const EQUAL: f64 = 1e-9;
 /// # Errors
 ///
 /// Insufficient memory; weights that are not integers; errors of the source; interruption.
-pub fn parallel<T: Real>(seen: &FittedRows<'_, '_, T>, run: &Run<'_>) -> Result<usize> {
-    let columns = seen.columns(run, "parallel", 3)?;
+pub fn parallel<T: Real>(fitted: &FittedRows<'_, '_, T>, run: &Run<'_>) -> Result<usize> {
+    let columns = fitted.columns(run, "parallel", 3)?;
     on_pool(run.threads, || stronger_than_permuted(&columns, run))
 }
 

@@ -211,7 +211,7 @@ pub fn select_components<T: Real>(
     on_pool(run.threads, || {
         let found = whole(rows, run)?;
         let spectrum = Spectrum::of(&found, rows.n_features());
-        let seen = FittedRows { rows, mean: &found.mean, scale: None };
+        let fitted = FittedRows { rows, mean: &found.mean, scale: None };
         let mut choices = Vec::new();
         for &rule in rules {
             let k = match rule {
@@ -221,8 +221,8 @@ pub fn select_components<T: Real>(
                 Criterion::Bic => spectrum.bic(),
                 Criterion::Minka => spectrum.minka(),
                 Criterion::GavishDonoho => spectrum.gavish_donoho(),
-                Criterion::Parallel => parallel(&seen, run)?,
-                Criterion::Cv => cv(&seen, run)?,
+                Criterion::Parallel => parallel(&fitted, run)?,
+                Criterion::Cv => cv(&fitted, run)?,
             };
             choices.push(Choice { rule, k });
         }

@@ -148,7 +148,7 @@ struct Buffers<'b, T> {
     visible: &'b mut [T],
 }
 
-/// What the chains of all rows of a batch share.
+/// Inputs common to the chains of all rows of a batch.
 struct Chain<'c, T: Real> {
     how: &'c BoltzmannTraining,
     weights: &'c LayerWeights<T>,

@@ -150,6 +150,6 @@ fn inconsistent_rows_and_labels_are_refused() {
     other[4] = 3;
     assert!(fit(&x, &other).contains("row 4 has the label 3, and there are 3 classes"));
     let start = ClassifierWeights::<f64>::at_random(4, 0, CLASSES, 0);
-    let said = FineTuning::default().fit(none, none, start, &Run::default()).unwrap_err().to_string();
-    assert!(said.contains("the weights have no columns"), "{said}");
+    let message = FineTuning::default().fit(none, none, start, &Run::default()).unwrap_err().to_string();
+    assert!(message.contains("the weights have no columns"), "{message}");
 }

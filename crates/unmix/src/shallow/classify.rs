@@ -26,6 +26,7 @@ const SLICE: usize = 32;
 /// Parameters of a classifier of one hidden layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "")]
+#[non_exhaustive]
 pub struct ClassifierWeights<T: Real> {
     /// `W'`, `n_features x n_units`.
     pub encoder: Vec<T>,

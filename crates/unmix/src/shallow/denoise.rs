@@ -200,7 +200,7 @@ struct Buffers<'b, T> {
     back: &'b mut [T],
 }
 
-/// What the passes of all slices of a batch share.
+/// Inputs common to the passes of all slices of a batch.
 struct Pass<'c, T: Real> {
     weights: &'c LayerWeights<T>,
     up: &'c Weights<T>,

@@ -21,6 +21,7 @@ pub enum Initial {
 /// Parameters of a hidden layer in the coordinates of training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "")]
+#[non_exhaustive]
 pub struct LayerWeights<T: Real> {
     /// `W'`, `n_features x n_units`.
     pub encoder: Vec<T>,

@@ -109,14 +109,14 @@ impl Lbfgs {
     /// Those of the function; [`Error::Interrupted`](crate::Error::Interrupted).
     pub fn minimise(
         &self,
-        of: &mut impl Objective,
+        objective: &mut impl Objective,
         x: Vec<f64>,
         name: &str,
         run: &Run<'_>,
     ) -> Result<Minimum> {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
-        let (mut steps, mut at) = Steps::begin(run, name, limits, || Search::first(self.memory, of, x))?;
-        of.recount(&at.counts);
+        let (mut steps, mut at) = Steps::begin(run, name, limits, || Search::first(self.memory, objective, x))?;
+        objective.recount(&at.counts);
         let outcome = loop {
             if at.ended {
                 break match at.residual <= self.tol {
@@ -136,10 +136,10 @@ impl Lbfgs {
                 Some(outcome) => break outcome,
                 None => {}
             }
-            if !at.step(of, steps.n_iter() + 1)? {
+            if !at.step(objective, steps.n_iter() + 1)? {
                 break Outcome::Stalled;
             }
-            at.counts = of.counts();
+            at.counts = objective.counts();
             steps.ended(at.residual, Some(at.here.value), &at)?;
         };
         let Search { here, residual, begun, .. } = at;
@@ -168,12 +168,12 @@ struct Search {
 }
 
 impl Search {
-    fn first(memory: usize, of: &mut impl Objective, x: Vec<f64>) -> Result<Self> {
+    fn first(memory: usize, objective: &mut impl Objective, x: Vec<f64>) -> Result<Self> {
         let mut gradient = vec![0.0; x.len()];
-        let value = of.at(&x, &mut gradient)?;
+        let value = objective.at(&x, &mut gradient)?;
         let here = Point { x, value, gradient };
         Ok(Self {
-            residual: of.residual(&here.gradient),
+            residual: objective.residual(&here.gradient),
             here,
             history: History::new(memory, f64::EPSILON, SummationOrder::Lanes),
             drop: None,
@@ -181,17 +181,17 @@ impl Search {
             begun: value,
             last: vec![value],
             ended: false,
-            counts: of.counts(),
+            counts: objective.counts(),
         })
     }
 
     /// Iteration number `n_iter`; `false` if no step decreases the function.
-    fn step(&mut self, of: &mut impl Objective, n_iter: u64) -> Result<bool> {
+    fn step(&mut self, objective: &mut impl Objective, n_iter: u64) -> Result<bool> {
         let next = loop {
-            let direction = self.history.downhill(&self.here.gradient, scaled);
+            let direction = self.history.descent_direction(&self.here.gradient, scaled);
             let alone = self.history.is_empty();
             let first = if alone { self.here.first_step(&direction, self.drop) } else { 1.0 };
-            match line_search(of, &self.here, &direction, first)? {
+            match line_search(objective, &self.here, &direction, first)? {
                 Some(next) => break next,
                 None if alone => return Ok(false),
                 None => self.history.clear(),
@@ -201,18 +201,18 @@ impl Search {
         self.drop = Some(here.value - self.here.value);
         let moved = differences(&self.here.x, &here.x);
         self.history.add(moved, differences(&self.here.gradient, &here.gradient));
-        self.residual = of.residual(&self.here.gradient);
+        self.residual = objective.residual(&self.here.gradient);
         self.last.push(self.here.value);
         let before = (self.last.len() > IDLE.0).then(|| self.last.remove(0));
         let flat = before.is_some_and(|b| b - self.here.value <= IDLE.1 * self.here.value.abs());
-        self.ended = !self.least.falls(self.residual) && flat;
+        self.ended = !self.least.still_decreases(self.residual) && flat;
         if self.ended {
             return Ok(true);
         }
-        if let Some(factors) = of.rescaled(n_iter, &self.here.x) {
+        if let Some(factors) = objective.rescaled(n_iter, &self.here.x) {
             self.here.rescale(&factors);
             self.history.rescale(&factors);
-            self.residual = of.residual(&self.here.gradient);
+            self.residual = objective.residual(&self.here.gradient);
         }
         Ok(true)
     }
@@ -233,7 +233,7 @@ impl Default for Stagnation {
 
 impl Stagnation {
     /// Whether residuals still decrease, given the next one.
-    fn falls(&mut self, residual: f64) -> bool {
+    fn still_decreases(&mut self, residual: f64) -> bool {
         match residual < 0.9 * self.residual {
             true => (self.residual, self.idle) = (residual, 0),
             false => self.idle += 1,

@@ -7,7 +7,7 @@
 
 use super::constraint::AtomSet;
 use super::dead::{DeadUnit, Worst, random_directions, replace};
-use super::palm::{Problem, Ready, atom_step, largest_eigenvalue};
+use super::palm::{Problem, PreparedAtoms, atom_step, largest_eigenvalue};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::random::Stream;
@@ -132,7 +132,7 @@ impl Alternating {
     fn block<T: Real>(&self, problem: &Problem<T>, at: &mut Blocks<T>) -> Result<Option<f64>> {
         let m = at.atoms.rows();
         let kept = (at.atoms.clone(), at.codes.clone());
-        let ready = Ready::<T>::new(&at.atoms)?;
+        let ready = PreparedAtoms::<T>::new(&at.atoms)?;
         let inertia = at.since as f64 / (at.since as f64 + 3.0);
         let ahead = at.before.as_ref().filter(|_| self.inertial && at.since > 0);
         let (from, start) = match ahead {

@@ -51,13 +51,13 @@ impl<T: Real> Atoms<T> {
         let wide: Matrix<f64> = narrow.cast();
         let (m, stride) = (wide.rows(), wide.rows().next_multiple_of(SIMD_WIDTH));
         let squares: Vec<f64> = (0..m).map(|j| wide.row(j).iter().map(|x| x * x).sum::<f64>()).collect();
-        let twin = twins(&narrow);
+        let duplicate = are_duplicates(&narrow);
         let each = |f: fn(f64) -> f64| -> Vec<T> {
-            let of = |(s, twin): (&f64, &bool)| match *s >= T::DTYPE.least() && !twin {
+            let of = |(s, duplicate): (&f64, &bool)| match *s >= T::DTYPE.least() && !duplicate {
                 true => T::from_f64(f(*s)),
                 false => T::default(),
             };
-            squares.iter().zip(&twin).map(of).collect()
+            squares.iter().zip(&duplicate).map(of).collect()
         };
         let mut inverse_norm = each(|s| 1.0 / s.sqrt());
         inverse_norm.resize(stride, T::default());
@@ -76,7 +76,7 @@ impl<T: Real> Atoms<T> {
             gram: gram_wide.as_ref().map(|g| g.iter().map(|x| T::from_f64(*x)).collect()),
             gram_wide,
             stride,
-            n_duplicates: twin.iter().filter(|twin| **twin).count(),
+            n_duplicates: duplicate.iter().filter(|duplicate| **duplicate).count(),
             lipschitz: OnceLock::new(),
             narrow,
             wide,
@@ -170,7 +170,7 @@ impl<T: Real> Atoms<T> {
 }
 
 /// Whether each atom is a duplicate of an earlier one and not zero.
-fn twins<T: Real>(atoms: &Matrix<T>) -> Vec<bool> {
+fn are_duplicates<T: Real>(atoms: &Matrix<T>) -> Vec<bool> {
     let mut seen = HashSet::new();
     let bits = |j: usize| atoms.row(j).iter().map(|x| (x.to_f64() + 0.0).to_bits()).collect::<Vec<u64>>();
     (0..atoms.rows())

@@ -59,7 +59,7 @@ pub use lars::Lars;
 pub use lasso::{Lasso, StoppingRule};
 pub use omp::Omp;
 pub(crate) use online::{Online, OnlineState, PERIOD, largest, largest_of_each};
-pub(crate) use palm::{Problem, Ready};
+pub(crate) use palm::{Problem, PreparedAtoms};
 pub use proximal::Proximal;
 pub use rows::Work;
 

@@ -137,7 +137,7 @@ impl<T: Real> Pursuit<T> {
     /// The atom of the largest normalised correlation among those that may be selected, the first in case of ties.
     #[inline(always)]
     fn best(&self) -> Option<usize> {
-        let mut best = Best::default();
+        let mut best = LaneMaxima::default();
         for (c, free) in self.c.as_chunks::<SIMD_WIDTH>().0.iter().zip(self.free.as_chunks::<SIMD_WIDTH>().0)
         {
             best.update_best(c, free);
@@ -185,7 +185,7 @@ impl<T: Real> Pursuit<T> {
         let gram = atoms.gram_row_of(j);
         let (done, rest) = self.v.split_at_mut(n * stride);
         let (new, inverse) = (&mut rest[..stride], T::from_f64(*self.factor.last().unwrap_or(&0.0)));
-        let (q, mut best) = (T::from_f64(-q), Best::default());
+        let (q, mut best) = (T::from_f64(-q), LaneMaxima::default());
         let mut at = 0;
         while at < stride {
             let (c, free) = (&mut self.c[at..], &self.free[at..]);
@@ -246,7 +246,7 @@ fn cells<T: Real, const N: usize>(
     (inverse, q): (T, T),
     c: &mut [T],
     free: &[T],
-    best: &mut Best<T>,
+    best: &mut LaneMaxima<T>,
 ) -> usize {
     let mut sums = [[T::default(); SIMD_WIDTH]; N];
     // One loop over arrays of constant length, which the compiler vectorises completely.
@@ -274,21 +274,21 @@ fn cells<T: Real, const N: usize>(
 }
 
 /// The largest number so far in each lane, and the index of its cell.
-struct Best<T> {
+struct LaneMaxima<T> {
     most: [T; SIMD_WIDTH],
     cell: [T; SIMD_WIDTH],
     /// Number of cells processed: a number of the same type, so that it is selected by the same mask.
     seen: T,
 }
 
-impl<T: Real> Default for Best<T> {
+impl<T: Real> Default for LaneMaxima<T> {
     fn default() -> Self {
         let zero = T::default();
         Self { most: [zero; SIMD_WIDTH], cell: [zero; SIMD_WIDTH], seen: zero }
     }
 }
 
-impl<T: Real> Best<T> {
+impl<T: Real> LaneMaxima<T> {
     #[inline(always)]
     fn update_best(&mut self, c: &[T; SIMD_WIDTH], free: &[T; SIMD_WIDTH]) {
         // Values, not indices, are selected: otherwise the compiler selects addresses one by one.

@@ -124,7 +124,7 @@ pub(crate) struct Online {
 
 /// Result of a fit.
 pub(crate) struct Epochs {
-    pub(crate) learnt: OnlineState,
+    pub(crate) state: OnlineState,
     /// Mean objective of the rows of the sample after each epoch.
     pub(crate) objective: Vec<f64>,
     pub(crate) outcome: Outcome,
@@ -196,21 +196,21 @@ impl Online {
     ) -> Result<Epochs> {
         let limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
         let begun = || Ok((Position::default(), Vec::new(), first()?));
-        let (mut steps, (from, mut objective, mut learnt)) =
+        let (mut steps, (from, mut objective, mut state)) =
             Steps::begin::<(Position, Vec<f64>, OnlineState)>(run, "dictionary", limits, begun)?;
         let mut outcome = Outcome::Completed;
         // Rows of a batch are coded by all threads, so no thread reads ahead.
         let mut each = |batch: &Batch<'_, T>| {
-            self.step(&mut learnt, batch.x, batch.rows);
+            self.step(&mut state, batch.x, batch.rows);
             if batch.ends_epoch() {
                 // Not in the last fifth, where too little training would be left for them.
                 let allowed = 5 * batch.next.epoch <= 4 * epochs;
-                self.look(&mut learnt, allowed, batch.x);
-                let value = self.objective(&learnt.atoms, sample);
+                self.look(&mut state, allowed, batch.x);
+                let value = self.objective(&state.atoms, sample);
                 objective.push(value);
                 run.epoch(batch.next.epoch, f64::INFINITY, Some(value));
             }
-            steps.counted(&(batch.next, &objective, &learnt))?;
+            steps.counted(&(batch.next, &objective, &state))?;
             run.sweep_progress(
                 &format!("epoch {}", batch.position.epoch + 1),
                 batch.done,
@@ -224,7 +224,7 @@ impl Online {
         if from.epoch < epochs {
             batches.each(from, epochs, 1, &mut each)?;
         }
-        Ok(Epochs { learnt, objective, outcome })
+        Ok(Epochs { state, objective, outcome })
     }
 
     /// The mean of `1/2 ||x - z A||² + alpha ||z||_1` over rows.

@@ -83,7 +83,7 @@ pub(crate) fn largest_eigenvalue(a: &Matrix<f64>) -> Result<f64> {
 }
 
 /// Atoms, prepared for steps on codes.
-pub(crate) struct Ready<T> {
+pub(crate) struct PreparedAtoms<T> {
     /// Atoms, `m x p`, their transpose, and their Gram matrix if it has fewer columns than twice those of the atoms.
     atoms: Matrix<T>,
     across: Matrix<T>,
@@ -92,7 +92,7 @@ pub(crate) struct Ready<T> {
     pub(crate) step: f64,
 }
 
-impl<T: Real> Ready<T> {
+impl<T: Real> PreparedAtoms<T> {
     pub(crate) fn new(atoms: &Matrix<f64>) -> Result<Self> {
         let gram =
             (atoms.rows() <= 2 * atoms.cols()).then(|| factor::multiply_transposed(atoms, atoms).cast());
@@ -180,7 +180,7 @@ impl<T: Real> Problem<T> {
     }
 
     /// Steps on all codes, on the threads of this pool; the first starts at `from`.
-    pub(crate) fn code_steps(&self, atoms: &Ready<T>, z: &mut [T], from: Option<&[T]>, steps: u64) {
+    pub(crate) fn code_steps(&self, atoms: &PreparedAtoms<T>, z: &mut [T], from: Option<&[T]>, steps: u64) {
         let m = atoms.atoms.rows();
         let penalty = (self.alpha, self.positive);
         let rows = self.x.chunks(CHUNK * self.p).zip(z.chunks_mut(CHUNK * m)).enumerate();

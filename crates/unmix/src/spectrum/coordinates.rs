@@ -117,8 +117,8 @@ pub(crate) struct Coordinates {
 
 impl Coordinates {
     /// From the first `k` principal axes: whitened, or columns all divided by `size`.
-    pub(crate) fn new(seen: PrincipalAxes, k: usize, white: bool, size: f64) -> Self {
-        let PrincipalAxes { found, solver, sweeps } = seen;
+    pub(crate) fn new(principal: PrincipalAxes, k: usize, white: bool, size: f64) -> Self {
+        let PrincipalAxes { found, solver, sweeps } = principal;
         let share = (found.n - 1.0) / found.n;
         let rank = found.rank.or(Some(found.axes.rows()).filter(|&r| r > k));
         let total = found.noise_scale.is_none().then_some(found.total * share);

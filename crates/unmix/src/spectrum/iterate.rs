@@ -5,7 +5,7 @@
 //! a Rayleigh-Ritz step (Parlett 1980, chapter 11), so that the variances reported are exactly those of the scores.
 
 use super::scatter::deviations;
-use super::{Decomposition, Ending, Request, Solver, no_variance, power_of_two, scatter_floor, spread, tall};
+use super::{Decomposition, SolverOutcome, Request, Solver, no_variance, power_of_two, scatter_floor, spread, tall};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::model::Outcome;
@@ -105,11 +105,11 @@ fn dense<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
         .start
         .as_ref()
         .map(|start| Matrix::from_fn(start.rows(), width, |i, j| start[(i, varying[j])]));
-    let (found, ending) = find(&operator, run, request, start, rows.n_counted(), width, k)?;
+    let (found, solver_outcome) = find(&operator, run, request, start, rows.n_counted(), width, k)?;
     let found = in_units(found, unit);
-    let seen =
+    let first_sweep =
         FirstSweep { n, mean, noise_scale, total, varying, sweeps: 1, p, k, counted: rows.n_counted() };
-    Ok(finished(found, ending, seen, T::DTYPE.eps()))
+    Ok(finished(found, solver_outcome, first_sweep, T::DTYPE.eps()))
 }
 
 fn swept<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
@@ -139,15 +139,15 @@ fn swept<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
     });
     let k = request.top.unwrap_or(p);
     let start = request.start.clone();
-    let (found, ending) = find(&operator, run, request, start, rows.n_counted(), p, k)?;
+    let (found, solver_outcome) = find(&operator, run, request, start, rows.n_counted(), p, k)?;
     let sweeps = match &operator {
         Operator::Dense(_) => 1,
         Operator::SweptCovariance(swept) => 1 + swept.sweeps.get(),
     };
     drop(operator);
     let found = in_units(found, size);
-    let seen = FirstSweep { n, mean, noise_scale, total, varying, sweeps, p, k, counted: rows.n_counted() };
-    Ok(finished(found, ending, seen, T::DTYPE.eps()))
+    let first_sweep = FirstSweep { n, mean, noise_scale, total, varying, sweeps, p, k, counted: rows.n_counted() };
+    Ok(finished(found, solver_outcome, first_sweep, T::DTYPE.eps()))
 }
 
 /// Centring and scaling of the columns.
@@ -196,8 +196,8 @@ struct FirstSweep {
 }
 
 /// The result: directions above the bound of rounding errors, in all columns.
-fn finished(found: Pairs, ending: Ending, seen: FirstSweep, eps: f64) -> Decomposition {
-    let FirstSweep { n, mean, noise_scale, total, varying, sweeps, p, k, counted } = seen;
+fn finished(found: Pairs, solver_outcome: SolverOutcome, first_sweep: FirstSweep, eps: f64) -> Decomposition {
+    let FirstSweep { n, mean, noise_scale, total, varying, sweeps, p, k, counted } = first_sweep;
     let floor = scatter_floor(counted, p, eps);
     let above = found.values.iter().take_while(|&&v| v > floor * found.values[0]).count().min(k);
     let mut axes = found.vectors.top_rows(above);
@@ -225,7 +225,7 @@ fn finished(found: Pairs, ending: Ending, seen: FirstSweep, eps: f64) -> Decompo
         floor,
         n_constant: p - varying.len(),
         sweeps,
-        ending,
+        solver_outcome,
     }
 }
 
@@ -238,7 +238,7 @@ fn find<T: Real>(
     counted: u64,
     width: usize,
     k: usize,
-) -> Result<(Pairs, Ending)> {
+) -> Result<(Pairs, SolverOutcome)> {
     // The given directions first, then random ones.
     let begin = |size: usize| {
         let mut rows = random_rows(run.seed, size, width);
@@ -262,23 +262,23 @@ fn find<T: Real>(
             let found = subspace(operator, run, begin(size), k, rounds, 0.0)?;
             let cut = found.steps <= rounds && run.ends_early();
             let outcome = if cut { run.early_outcome() } else { Outcome::Completed };
-            let ending = Ending { outcome, ..Ending::from(&found, None, run) };
-            Ok((found, ending))
+            let solver_outcome = SolverOutcome { outcome, ..SolverOutcome::from(&found, None, run) };
+            Ok((found, solver_outcome))
         }
         Solver::Power => {
             let tol = request.tol.max(8.0 * top::rounding(width));
             let rounds = request.rounds.unwrap_or(MAX_ITER);
             let size = (k + request.n_oversamples).min(width);
             let found = subspace(operator, run, begin(size), k, rounds, tol)?;
-            let ending = Ending::from(&found, Some(tol), run);
-            Ok((found, ending))
+            let solver_outcome = SolverOutcome::from(&found, Some(tol), run);
+            Ok((found, solver_outcome))
         }
         Solver::Deflation => {
             let tol = request.tol.max(8.0 * top::rounding(width));
             let rounds = request.rounds.unwrap_or(MAX_ITER);
             let found = deflation(operator, run, &begin(k), rounds, tol)?;
-            let ending = Ending::from(&found, Some(tol), run);
-            Ok((found, ending))
+            let solver_outcome = SolverOutcome::from(&found, Some(tol), run);
+            Ok((found, solver_outcome))
         }
         _ => krylov(operator, run, request.tol, start.as_ref(), width, k),
     }

@@ -136,11 +136,11 @@ pub struct Decomposition {
     /// Full passes over the data.
     pub sweeps: u64,
     /// Outcome of the iteration.
-    pub ending: Ending,
+    pub solver_outcome: SolverOutcome,
 }
 
 /// Outcome of an iteration.
-pub struct Ending {
+pub struct SolverOutcome {
     /// Outcome.
     pub outcome: Outcome,
     /// Iterations; 1 for closed forms.
@@ -151,7 +151,7 @@ pub struct Ending {
     pub tol: Option<f64>,
 }
 
-impl Ending {
+impl SolverOutcome {
     /// Without iterations.
     fn closed() -> Self {
         Self { outcome: Outcome::Completed, n_iter: 1, residual: None, tol: None }

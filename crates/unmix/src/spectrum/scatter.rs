@@ -1,6 +1,6 @@
 //! A covariance from a scatter: centred or not, of the columns themselves or divided by their standard deviations.
 
-use super::{Decomposition, Ending, Request, no_variance, power_of_two, scatter_floor, spread, truncated};
+use super::{Decomposition, SolverOutcome, Request, no_variance, power_of_two, scatter_floor, spread, truncated};
 use crate::error::Result;
 use crate::num::{Dtype, Matrix, factor, top};
 use crate::stats::Scatter;
@@ -81,7 +81,7 @@ impl Covariance {
             floor,
             n_constant: p - self.varying.len(),
             sweeps: 1,
-            ending: Ending::closed(),
+            solver_outcome: SolverOutcome::closed(),
         })
     }
 }
@@ -99,9 +99,9 @@ pub(crate) fn spectrum(mut a: Matrix<f64>, top: Option<usize>) -> Result<factor:
         a.as_mut_slice().iter_mut().for_each(|x| *x /= unit);
     }
     let in_units = |values: Vec<f64>| values.into_iter().map(|v| v * unit).collect();
-    if let Some(goal) = top.and_then(|k| top::pays(m, k)) {
+    if let Some(options) = top.and_then(|k| top::pays(m, k)) {
         factor::mirror(&mut a);
-        if let Some(found) = top::top_eigenpairs(|v| Ok(factor::multiply(v, &a)), m, goal)? {
+        if let Some(found) = top::top_eigenpairs(|v| Ok(factor::multiply(v, &a)), m, options)? {
             return Ok((in_units(found.values), found.vectors));
         }
     }

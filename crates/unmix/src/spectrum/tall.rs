@@ -1,6 +1,6 @@
 //! Spectrum of at least as many rows as features: one sweep, and a `p × p` matrix.
 
-use super::{Covariance, Decomposition, Ending, Request, full_floor, no_variance, spread, truncated};
+use super::{Covariance, Decomposition, SolverOutcome, Request, full_floor, no_variance, spread, truncated};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::num::{Matrix, Real, factor};
@@ -72,7 +72,7 @@ pub(super) fn full<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request
         floor,
         n_constant: p - varying.len(),
         sweeps: 1,
-        ending: Ending::closed(),
+        solver_outcome: SolverOutcome::closed(),
     })
 }
 

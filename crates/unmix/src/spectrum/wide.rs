@@ -3,7 +3,7 @@
 
 use super::scatter::spectrum;
 use super::tall::singular;
-use super::{Decomposition, Ending, Request, full_floor, no_variance, scatter_floor, truncated};
+use super::{Decomposition, SolverOutcome, Request, full_floor, no_variance, scatter_floor, truncated};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::num::{Block, Matrix, Real, factor, kernel};
@@ -18,7 +18,7 @@ pub(super) fn gram<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request
     if gram.lower.as_slice().iter().any(|x| !x.is_finite()) {
         return Err(rows.not_finite(request.method));
     }
-    let side = Side::of_products(rows, run, request, gram.lower, gram.varying)?;
+    let side = SampleSpectrum::of_products(rows, run, request, gram.lower, gram.varying)?;
     feature_directions(rows, side, |samples| features_of(rows, run, &view, samples))
 }
 
@@ -39,7 +39,7 @@ pub(super) fn full<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request
     let (values, samples) = singular(n, &triangle.r, &all)?;
     let floor = full_floor(size as u64, rows.n_features(), T::DTYPE.eps());
     let total = values.iter().sum();
-    let side = Side { values, samples, total, floor, varying: triangle.varying, top: None };
+    let side = SampleSpectrum { values, samples, total, floor, varying: triangle.varying, top: None };
     feature_directions(rows, side, |samples| features_of(rows, run, &view, samples))
 }
 
@@ -48,7 +48,7 @@ fn view<'a, T: Real>(rows: &'a Rows<'_, T>, request: &Request) -> FeatureView<'a
 }
 
 /// The spectrum of the Gram matrix of the samples.
-struct Side {
+struct SampleSpectrum {
     values: Vec<f64>,
     samples: Matrix<f64>,
     total: f64,
@@ -57,7 +57,7 @@ struct Side {
     top: Option<usize>,
 }
 
-impl Side {
+impl SampleSpectrum {
     /// From the Gram matrix of the samples, in the lower triangle, and the number of features that are not constant.
     fn of_products<T: Real>(
         rows: &Rows<'_, T>,
@@ -105,7 +105,7 @@ impl Features {
 /// and the divisor of each feature.
 fn feature_directions<T: Real>(
     rows: &Rows<'_, T>,
-    side: Side,
+    side: SampleSpectrum,
     carry: impl FnOnce(&Matrix<f64>) -> Result<Features>,
 ) -> Result<Decomposition> {
     let p = rows.n_features();
@@ -126,7 +126,7 @@ fn feature_directions<T: Real>(
         floor: side.floor,
         n_constant: p - side.varying as usize,
         sweeps: 2,
-        ending: Ending::closed(),
+        solver_outcome: SolverOutcome::closed(),
     })
 }
 
@@ -152,13 +152,13 @@ fn features_of<T: Real>(
         let b = block.n_rows();
         work.wide.clear();
         work.wide.resize(b * k, 0.0);
-        let mut seen = Vec::with_capacity(b * n);
+        let mut scaled = Vec::with_capacity(b * n);
         for (i, feature) in block.rows().enumerate() {
-            let feature = view.push(feature, &mut seen);
+            let feature = view.push(feature, &mut scaled);
             out[i * width + k..(i + 1) * width].copy_from_slice(&[feature.mean, feature.scale]);
         }
         if k > 0 {
-            kernel::product(&mut work.wide, &seen, by_sample.as_slice(), b, n, k);
+            kernel::product(&mut work.wide, &scaled, by_sample.as_slice(), b, n, k);
         }
         for i in 0..b {
             out[i * width..i * width + k].copy_from_slice(&work.wide[i * k..(i + 1) * k]);

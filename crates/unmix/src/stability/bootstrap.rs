@@ -73,7 +73,7 @@ impl Resamples {
     pub(super) fn new<T: Real>(
         number: usize,
         fits: &Fits<'_, '_, T>,
-        seen: &Reference<'_, T>,
+        reference: &Reference<'_, T>,
         (groups, whole): (&[Vec<usize>], bool),
         block_length: u64,
         readers: usize,
@@ -93,7 +93,7 @@ impl Resamples {
                 (before..).zip(halves).map(move |(i, rows)| (Some(rows), seed.wrapping_add(SEEDS + i)))
             });
             for fitted in fits.of(jobs.collect(), readers)?.chunks(2 * SPLITS_EACH) {
-                let halves = HalvesResult::compared(seen, fitted, fits.run)?;
+                let halves = HalvesResult::compared(reference, fitted, fits.run)?;
                 (0..k).for_each(|j| out.own[j].push(halves.of(j)));
                 halves
                     .spaces(groups, whole)?

@@ -92,17 +92,17 @@ pub(super) struct Fit<'a> {
     pub(super) order: &'a [Option<usize>],
 }
 
-/// Clusters of the components of `restarts` (the model first) and `halves`; `seen` are the vectors of the model. The similarity of a vector and
+/// Clusters of the components of `restarts` (the model first) and `halves`; `vectors_of_model` are the vectors of the model. The similarity of a vector and
 /// its negative is 1, unless vectors are `signed`: then it is 0.
 pub(super) fn clusters(
-    seen: &Matrix<f64>,
+    vectors_of_model: &Matrix<f64>,
     restarts: &[Fit<'_>],
     halves: &[Fit<'_>],
     signed: bool,
 ) -> Clusters {
     // Components that are 0 have no estimates, and get no clusters.
-    let k = (0..seen.rows()).filter(|&j| is_nonzero(seen.row(j))).count();
-    let of = |restarts, halves| clustered((seen, k), restarts, halves, signed);
+    let k = (0..vectors_of_model.rows()).filter(|&j| is_nonzero(vectors_of_model.row(j))).count();
+    let of = |restarts, halves| clustered((vectors_of_model, k), restarts, halves, signed);
     let (started, halved) = (of(restarts, &[]), of(&[], halves));
     let together = if started.is_some() && halved.is_some() { of(restarts, halves) } else { None };
     let widest = together.as_ref().or(halved.as_ref()).or(started.as_ref());
@@ -155,7 +155,7 @@ type Clustered = (Estimates, Clustering, Vec<Option<usize>>);
 
 /// Estimates, their clusters, and the centrotype of each component.
 fn clustered(
-    (seen, k): (&Matrix<f64>, usize),
+    (vectors_of_model, k): (&Matrix<f64>, usize),
     restarts: &[Fit<'_>],
     halves: &[Fit<'_>],
     signed: bool,
@@ -175,19 +175,19 @@ fn clustered(
     }
     let distance = Matrix::from_fn(n, n, |i, j| 1.0 - estimates.similarity[(i, j)]);
     let cluster = average_linkage(distance, k);
-    let found = described(&estimates.similarity, &cluster, k);
+    let found = cluster_statistics(&estimates.similarity, &cluster, k);
     let vector = |i: usize| fits[estimates.at[i].0].vectors.row(estimates.at[i].1);
     let cosine = |j: usize, i: usize| {
-        alike(seen.row(j).iter().zip(vector(i)).map(|(x, y)| x * y).sum::<f64>(), signed)
+        alike(vectors_of_model.row(j).iter().zip(vector(i)).map(|(x, y)| x * y).sum::<f64>(), signed)
     };
-    let table = Matrix::from_fn(seen.rows(), k, |j, c| cosine(j, found[c].centrotype));
+    let table = Matrix::from_fn(vectors_of_model.rows(), k, |j, c| cosine(j, found[c].centrotype));
     let partners = pairs(&table);
 
-    let (mut of_component, mut of_cluster) = (vec![None; seen.rows()], vec![None; k]);
+    let (mut of_component, mut of_cluster) = (vec![None; vectors_of_model.rows()], vec![None; k]);
     for &(j, c) in &partners {
         (of_component[j], of_cluster[c]) = (Some(c), Some(j));
     }
-    let mut labels = vec![vec![None; seen.rows()]; fits.len()];
+    let mut labels = vec![vec![None; vectors_of_model.rows()]; fits.len()];
     let mut met = vec![vec![false; fits.len()]; k];
     for (&(f, j), &c) in estimates.at.iter().zip(&cluster) {
         labels[f][j] = of_cluster[c];
@@ -199,8 +199,8 @@ fn clustered(
         quality: of_component.iter().map(|c| c.and_then(|c| found[c].quality)).collect(),
         size: each(&|c| found[c].size),
         fits: each(&|c| met[c].iter().filter(|is| **is).count()),
-        similarity: (0..seen.rows()).map(|j| centres[j].map_or(0.0, |i| cosine(j, i))).collect(),
-        centrotypes: centrotypes(seen, &fits, &estimates.at, &centres),
+        similarity: (0..vectors_of_model.rows()).map(|j| centres[j].map_or(0.0, |i| cosine(j, i))).collect(),
+        centrotypes: centrotypes(vectors_of_model, &fits, &estimates.at, &centres),
         labels,
         n_left_out: restarts.len() + halves.len() - fits.len(),
     };
@@ -208,7 +208,7 @@ fn clustered(
 }
 
 /// Statistics of one cluster.
-struct Described {
+struct ClusterStatistics {
     quality: Option<f64>,
     size: usize,
     /// Index of the centrotype.
@@ -216,7 +216,7 @@ struct Described {
 }
 
 /// Quality, size and centrotype of the `k` clusters of items whose similarities these are.
-fn described(similarity: &Matrix<f64>, cluster: &[usize], k: usize) -> Vec<Described> {
+fn cluster_statistics(similarity: &Matrix<f64>, cluster: &[usize], k: usize) -> Vec<ClusterStatistics> {
     let n = cluster.len();
     // Sums of the similarities of each item with each cluster, without itself.
     let mut sums = Matrix::<f64>::zeros(n, k);
@@ -234,7 +234,7 @@ fn described(similarity: &Matrix<f64>, cluster: &[usize], k: usize) -> Vec<Descr
             let mean = |sum: f64, count: usize| if count > 0 { sum / count as f64 } else { 0.0 };
             let quality = mean(inside, size * size.saturating_sub(1)) - mean(all - inside, size * (n - size));
             let best = |a: usize, b: usize| if sums[(b, c)] > sums[(a, c)] { b } else { a };
-            Described {
+            ClusterStatistics {
                 quality: (size > 1).then_some(quality),
                 size,
                 centrotype: members.iter().copied().reduce(best).unwrap_or(0),
@@ -245,13 +245,13 @@ fn described(similarity: &Matrix<f64>, cluster: &[usize], k: usize) -> Vec<Descr
 
 /// The centrotype of each component as a row of `components`; see [`Clustering::centrotypes`].
 fn centrotypes(
-    seen: &Matrix<f64>,
+    vectors_of_model: &Matrix<f64>,
     fits: &[&Fit<'_>],
     at: &[(usize, usize)],
     centres: &[Option<usize>],
 ) -> Option<Matrix<f64>> {
     let features = fits[0].model.n_features();
-    let mut out = Matrix::zeros(seen.rows(), features);
+    let mut out = Matrix::zeros(vectors_of_model.rows(), features);
     for (j, centre) in centres.iter().enumerate() {
         let Some((f, partner)) = centre.map(|i| at[i]) else { continue };
         let fit = fits[f];
@@ -260,7 +260,7 @@ fn centrotypes(
             return None;
         }
         let own = components.row(fit.order[partner]?);
-        let cosine: f64 = seen.row(j).iter().zip(fit.vectors.row(partner)).map(|(x, y)| x * y).sum();
+        let cosine: f64 = vectors_of_model.row(j).iter().zip(fit.vectors.row(partner)).map(|(x, y)| x * y).sum();
         let sign = if cosine < 0.0 { -1.0 } else { 1.0 };
         out.row_mut(j).iter_mut().zip(own).for_each(|(to, x)| *to = sign * x);
     }

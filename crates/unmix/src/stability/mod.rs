@@ -22,8 +22,10 @@
 //! share their sweeps (`shared_scan.rs`); results have the same bits as those of sequential fits.
 
 mod bootstrap;
+mod chance;
 mod clusters;
 mod compare;
+mod fits;
 mod gaussian;
 mod interval;
 mod linkage;
@@ -33,25 +35,25 @@ mod shared_scan;
 mod verdict;
 
 pub use crate::model::SIGNIFICANCE_LEVEL;
+pub use chance::chance_agreement;
 pub use clusters::{Clustering, Clusters, MOST_ESTIMATES, MapPoint};
 pub(crate) use compare::directions;
+pub(crate) use fits::{Fits, readers};
 pub use verdict::Verdict;
 
 use crate::data::splits::{Autocorrelation, consecutive, sample, split_in_halves, thinned};
 use crate::data::{AnyRows, RandomAccess, RawArray, Rows, Subset};
 use crate::error::{Error, Result};
-use crate::metrics::pairs;
 pub use crate::metrics::similarity;
-use crate::model::{Model, fit};
-use crate::num::random::Stream as Draws;
-use crate::num::{Matrix, Real, factor};
+use crate::model::Model;
+use crate::num::{Matrix, Real};
 use crate::run::Run;
 use bootstrap::Resamples;
 use clusters::Fit;
 use compare::{Reference, codes};
+use fits::jobs;
 use refits::{HalvesResult, RestartsResult};
-use serde_json::{Map, Value};
-use shared_scan::{Reader, SharedScan, run_concurrently};
+use serde_json::Value;
 
 /// Numbers of splits, restarts and resamples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,8 +189,8 @@ where
     let source = array.as_ref().map_or(source, |array| array as &dyn RandomAccess<T>);
     let of =
         |chosen: Vec<u64>| Rows::new(Subset::new(source, p, chosen), rows.features().clone(), rows.origin());
-    let seen = Reference::new(model, of(sample(n, run.seed)), run)?;
-    let k = seen.codes.rows();
+    let reference = Reference::new(model, of(sample(n, run.seed)), run)?;
+    let k = reference.codes.rows();
     let (following, n_codes) = (codes(model, &of(consecutive(n, k)), run)?, model.n_codes());
     let together = Autocorrelation::of(&following, n_codes, n);
     let alone = compare::alone(model);
@@ -206,13 +208,13 @@ where
     let mut fitted = fits.of(jobs(&splits, trials.restarts, run.seed), readers)?;
     let others = fitted.split_off(2 * trials.splits);
 
-    let halved = HalvesResult::compared(&seen, &fitted, run)?;
+    let halved = HalvesResult::compared(&reference, &fitted, run)?;
     let held_out = |rows: &[u64]| of(thinned(rows.to_vec()));
     let gaussian = match alone {
         true => Vec::new(),
         false => halved.gaussian(k, &fitted, splits.first(), held_out, together.block_length > 1, run)?,
     };
-    let restarted = RestartsResult::compared(&seen, model, &others, run)?;
+    let restarted = RestartsResult::compared(&reference, model, &others, run)?;
     let variances = variances(model);
     let squares =
         variances.as_ref().filter(|v| v.len() == n_codes).map(|_| verdict::squares(&following, n_codes));
@@ -230,14 +232,14 @@ where
         false => verdict::groups(k, &evidence),
     };
     let itself: Vec<Option<usize>> = (0..k).map(Some).collect();
-    let started = restarted.estimates(Fit { model, vectors: &seen.codes, order: &itself }, &others);
+    let started = restarted.estimates(Fit { model, vectors: &reference.codes, order: &itself }, &others);
     let spaces = halved.spaces(&groups, k == p)?;
     // Fits that end early say nothing about sampling: without complete ones of the halves every interval is [0, 1].
     let late = run.ends_early();
     let of = (&groups[..], k == p);
     let (number, resamples) = match late {
         true => (0, Resamples::none(k)),
-        false => resampled(number, trials, &fits, &seen, of, together.block_length, readers)?,
+        false => resampled(number, trials, &fits, &reference, of, together.block_length, readers)?,
     };
     let of_agreements = |agreements: &[f64], resamples: &[Vec<f64>]| match late {
         true => (0.0, 1.0),
@@ -247,7 +249,7 @@ where
     let space_interval: Vec<(f64, f64)> =
         (0..k).map(|j| of_agreements(&spaces[j], &resamples.spaces[j])).collect();
     Ok(Stability {
-        clusters: clusters::clusters(&seen.codes, &started, &halved.estimates(&fitted), seen.is_signed()),
+        clusters: clusters::clusters(&reference.codes, &started, &halved.estimates(&fitted), reference.is_signed()),
         verdicts: verdict::verdicts(groups, &space_interval, k == p),
         interval: (0..k).map(interval).collect(),
         space: spaces.iter().map(|splits| splits.iter().sum::<f64>() / splits.len().max(1) as f64).collect(),
@@ -256,7 +258,7 @@ where
         bootstrap: number,
         incomplete: late,
         halves: mean(&halved.agreement, k),
-        chance: alone.then(|| chance_agreement((k, k), p, seen.is_signed(), run.seed)),
+        chance: alone.then(|| chance_agreement((k, k), p, reference.is_signed(), run.seed)),
         gaussian,
         restarts: (!restarted.same && trials.restarts > 0).then(|| mean(&restarted.agreement, k)),
         index: index(&[&halved.to_model[..], &restarted.to_model].concat(), k),
@@ -264,7 +266,7 @@ where
     })
 }
 
-/// The number of resamples of `cells.0` rows of `cells.1` columns: the one asked for, or else the default.
+/// The number of resamples of `cells.0` rows of `cells.1` columns: the one requested, or else the default.
 fn n_resamples(model: &Model, trials: Trials, cells: (u64, usize), block_length: u64) -> Result<usize> {
     let number = match trials.bootstrap {
         Some(asked) => asked,
@@ -279,13 +281,13 @@ fn n_resamples(model: &Model, trials: Trials, cells: (u64, usize), block_length:
     Ok(number)
 }
 
-/// The resamples with their number. None if the run ends early during their fits, or if one cannot be fitted and no number was asked for: fewer
+/// The resamples with their number. None if the run ends early during their fits, or if one cannot be fitted and no number was requested: fewer
 /// distinct rows than those of the data may not be enough for a fit.
 fn resampled<T: Real>(
     number: usize,
     trials: Trials,
     fits: &Fits<'_, '_, T>,
-    seen: &Reference<'_, T>,
+    reference: &Reference<'_, T>,
     of: (&[Vec<usize>], bool),
     block_length: u64,
     readers: usize,
@@ -294,15 +296,12 @@ where
     for<'b> AnyRows<'b>: From<Rows<'b, T>>,
 {
     let none = || (0, Resamples::none(of.0.len()));
-    match Resamples::new(number, fits, seen, of, block_length, readers) {
+    match Resamples::new(number, fits, reference, of, block_length, readers) {
         Err(error) if trials.bootstrap.is_none() && !matches!(error, Error::Interrupted) => Ok(none()),
         Ok(_) if number > 0 && fits.run.ends_early() => Ok(none()),
         found => Ok((number, found?)),
     }
 }
-
-/// Number of draws of random directions over which [`chance_agreement`] is averaged.
-const N_CHANCE_DRAWS: u64 = 3;
 
 /// Whether the components of a model are compared by their own vectors, not by their codes: atoms, whose codes are mostly 0, and units with
 /// non-negative codes.
@@ -314,23 +313,6 @@ pub fn by_directions(model: &Model) -> bool {
 /// such models are compared by [`similarity`] of `non_negative` codes.
 pub fn one_sided(model: &Model) -> bool {
     compare::one_sided(model)
-}
-
-/// The agreement of unrelated atoms: the mean [`similarity`] of `k.0` random directions in `p` dimensions with `k.1` others, under the assignment
-/// with the largest sum, over three draws. `O(k³)`.
-pub fn chance_agreement(k: (usize, usize), p: usize, non_negative: bool, seed: u64) -> f64 {
-    let drawn = |number: u64, k: usize| {
-        let draws = Draws::new(seed, 0x6368_616e ^ number);
-        let mut out = Matrix::from_fn(k, p, |i, j| draws.normal((i * p + j) as u64));
-        compare::of_length_one(&mut out);
-        out
-    };
-    let one = |i: u64| {
-        let cosines = factor::multiply_transposed(&drawn(2 * i, k.0), &drawn(2 * i + 1, k.1));
-        let all = Matrix::from_fn(k.0, k.1, |i, j| similarity(cosines[(i, j)], non_negative));
-        pairs(&all).iter().map(|at| all[*at]).sum::<f64>() / k.0.min(k.1).max(1) as f64
-    };
-    (0..N_CHANCE_DRAWS).map(one).sum::<f64>() / N_CHANCE_DRAWS as f64
 }
 
 /// Random access to the rows, by which they are split into halves.
@@ -349,65 +331,8 @@ fn readable<'a, T: Real>(rows: &'a Rows<'_, T>) -> Result<&'a dyn RandomAccess<T
     })
 }
 
-/// The rows (`None`: all) and the seed of every fit: of the halves of every split, then of the restarts.
-fn jobs(splits: &[(Vec<u64>, Vec<u64>)], restarts: usize, seed: u64) -> Vec<(Option<Vec<u64>>, u64)> {
-    let mut jobs = Vec::new();
-    // Each half has its own initial values: shared ones would increase the agreement.
-    for (split, (left, right)) in (0u64..).zip(splits) {
-        let seed = seed.wrapping_add(HALVES + 2 * split);
-        jobs.extend([(Some(left.clone()), seed), (Some(right.clone()), seed.wrapping_add(1))]);
-    }
-    jobs.extend((0..restarts as u64).map(|i| (None, seed.wrapping_add(1 + i))));
-    jobs
-}
-
-/// Fits of one method to the same rows, or to some of them.
-pub(crate) struct Fits<'a, 'b, T: Real> {
-    pub(crate) key: &'static str,
-    pub(crate) settings: Map<String, Value>,
-    pub(crate) rows: &'a Rows<'b, T>,
-    pub(crate) source: &'a dyn RandomAccess<T>,
-    pub(crate) run: &'a Run<'a>,
-}
-
-impl<T: Real> Fits<'_, '_, T>
-where
-    for<'c> AnyRows<'c>: From<Rows<'c, T>>,
-{
-    /// The components found for each job, given by rows (`None`: all) and seed; at most `readers`
-    /// concurrently.
-    pub(crate) fn of(&self, jobs: Vec<(Option<Vec<u64>>, u64)>, readers: usize) -> Result<Vec<Model>> {
-        let mut out = Vec::new();
-        let mut jobs = jobs.into_iter().peekable();
-        while jobs.peek().is_some() {
-            let some: Vec<_> = jobs.by_ref().take(readers).collect();
-            let scan = SharedScan::new(self.source, self.rows.n_features(), some.len(), self.run.threads);
-            out.extend(run_concurrently(&scan, some, |reader, (chosen, seed)| {
-                self.one(Reader::new(&scan, reader, chosen), seed)
-            })?);
-        }
-        Ok(out)
-    }
-
-    fn one(&self, reader: Reader<'_, '_, T>, seed: u64) -> Result<Model> {
-        let Run { max_seconds, observer, started, .. } = *self.run;
-        let run = Run { seed, threads: 1, max_seconds, observer, started, ..Run::default() };
-        let rows = Rows::new(reader, self.rows.features().clone(), self.rows.origin());
-        fit(self.key, &self.settings, &mut AnyRows::from(rows), &run)
-    }
-}
-
-/// Number of fits that run concurrently, each of which may hold `k` coordinates of every row in memory.
-pub(crate) fn readers(n: u64, k: usize, size: usize) -> usize {
-    const MEMORY: u64 = 2 << 30;
-    (MEMORY / n.saturating_mul((k * size) as u64).max(1)).clamp(2, 64) as usize
-}
-
 /// Rows of at most this number of bytes are copied to memory once, instead of being read in every pass of every fit.
 const HELD: u64 = 1 << 30;
-
-/// Offset of the seeds of the halves from those of the restarts.
-const HALVES: u64 = 1 << 32;
 
 /// Variances along the components, for methods that distinguish directions by them: those whose codes are
 /// uncorrelated scores along axes.

@@ -25,15 +25,15 @@ pub(super) struct HalvesResult {
 impl HalvesResult {
     /// `fitted` are the fits of the two halves of every split.
     pub(super) fn compared<T: Real>(
-        seen: &Reference<'_, T>,
+        reference: &Reference<'_, T>,
         fitted: &[Model],
         run: &Run<'_>,
     ) -> Result<Self> {
         let mut out = Self::default();
         for both in fitted.chunks_exact(2) {
-            let (a, b) = (seen.place(&both[0], run)?, seen.place(&both[1], run)?);
-            out.agreement.push(seen.between(&a.vectors, &b.vectors));
-            out.to_model.extend([seen.similar(&a.vectors), seen.similar(&b.vectors)]);
+            let (a, b) = (reference.place(&both[0], run)?, reference.place(&both[1], run)?);
+            out.agreement.push(reference.between(&a.vectors, &b.vectors));
+            out.to_model.extend([reference.similar(&a.vectors), reference.similar(&b.vectors)]);
             out.orders.extend([a.order, b.order]);
             out.pairs.push((a.vectors, b.vectors));
         }
@@ -98,7 +98,7 @@ pub(super) struct RestartsResult {
 
 impl RestartsResult {
     pub(super) fn compared<T: Real>(
-        seen: &Reference<'_, T>,
+        reference: &Reference<'_, T>,
         model: &Model,
         others: &[Model],
         run: &Run<'_>,
@@ -107,8 +107,8 @@ impl RestartsResult {
         let components = |of: &Model| of.tensor("components").map(|t| t.f64s());
         for other in others {
             out.same &= components(other) == components(model);
-            let found = seen.place(other, run)?;
-            let all = seen.similar(&found.vectors);
+            let found = reference.place(other, run)?;
+            let all = reference.similar(&found.vectors);
             out.placed.push(found);
             out.agreement.push((0..all.rows()).map(|j| all[(j, j)]).collect());
             out.to_model.push(all);

@@ -29,7 +29,7 @@ pub(super) fn scaled(similarity: &Matrix<f64>, cluster: &[usize], centre: &[usiz
         })
         .collect();
     majorise(&mut places, distance, THEN);
-    upright(&mut places);
+    rotate_to_principal_axes(&mut places);
     places
 }
 
@@ -59,7 +59,7 @@ fn majorise(places: &mut Vec<(f64, f64)>, distance: impl Fn(usize, usize) -> f64
 }
 
 /// Centres the positions, and rotates them so that the horizontal axis has the largest variance.
-fn upright(places: &mut [(f64, f64)]) {
+fn rotate_to_principal_axes(places: &mut [(f64, f64)]) {
     let n = places.len().max(1) as f64;
     let (x, y) = places.iter().fold((0.0, 0.0), |s, p| (s.0 + p.0 / n, s.1 + p.1 / n));
     places.iter_mut().for_each(|p| *p = (p.0 - x, p.1 - y));

@@ -22,7 +22,7 @@ const PIECE: usize = 1 << 17;
 
 /// A scan of the rows that several fits share.
 pub(super) struct SharedScan<'a, T: Real> {
-    of: &'a dyn RandomAccess<T>,
+    source: &'a dyn RandomAccess<T>,
     p: usize,
     piece_rows: u64,
     threads: usize,
@@ -48,8 +48,8 @@ struct State<T> {
 }
 
 impl<'a, T: Real> SharedScan<'a, T> {
-    /// A scan over the rows of `of`, of `p` numbers each, for `readers` fits.
-    pub(super) fn new(of: &'a dyn RandomAccess<T>, p: usize, readers: usize, threads: usize) -> Self {
+    /// A scan over the rows of `source`, of `p` numbers each, for `readers` fits.
+    pub(super) fn new(source: &'a dyn RandomAccess<T>, p: usize, readers: usize, threads: usize) -> Self {
         let state = State {
             unfinished: readers,
             working: 0,
@@ -60,7 +60,7 @@ impl<'a, T: Real> SharedScan<'a, T> {
             failed: false,
         };
         let piece_rows = (PIECE / p.max(1)).max(1) as u64;
-        Self { of, p, piece_rows, threads: threads.max(1), state: Mutex::new(state), changed: Condvar::new() }
+        Self { source, p, piece_rows, threads: threads.max(1), state: Mutex::new(state), changed: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
@@ -125,9 +125,9 @@ impl<'a, T: Real> SharedScan<'a, T> {
         let after = state.served.as_ref().map_or(0, |(last, _)| last + 1);
         let next = state.wanted.values().copied().filter(|w| *w >= after).min();
         let Some(piece) = next.or_else(|| state.wanted.values().copied().min()) else { return Ok(()) };
-        let rows = piece * self.piece_rows..((piece + 1) * self.piece_rows).min(self.of.n_rows());
+        let rows = piece * self.piece_rows..((piece + 1) * self.piece_rows).min(self.source.n_rows());
         let mut held = vec![T::default(); (rows.end - rows.start) as usize * self.p];
-        if let Err(error) = self.of.read(rows, 0..self.p, &mut held, &mut Vec::new()) {
+        if let Err(error) = self.source.read(rows, 0..self.p, &mut held, &mut Vec::new()) {
             state.failed = true;
             return Err(error);
         }
@@ -222,7 +222,7 @@ impl<T: Real> Source<T> for Reader<'_, '_, T> {
 
 impl<T: Real> RandomAccess<T> for Reader<'_, '_, T> {
     fn n_rows(&self) -> u64 {
-        self.chosen.as_ref().map_or(self.scan.of.n_rows(), |chosen| chosen.len() as u64)
+        self.chosen.as_ref().map_or(self.scan.source.n_rows(), |chosen| chosen.len() as u64)
     }
 
     fn read(&self, rows: Range<u64>, columns: Range<usize>, out: &mut [T], _: &mut Vec<u8>) -> Result<()> {

@@ -67,25 +67,25 @@ pub(super) struct Evidence<'a> {
 /// For each component the others of its group, from which it cannot be distinguished. A component counts as not Gaussian if its p-value is
 /// below [`SIGNIFICANCE_LEVEL`] divided by the number of components, and two variances as different below `SIGNIFICANCE_LEVEL` divided by the number of neighbouring
 /// pairs (Bonferroni).
-pub(super) fn groups(k: usize, seen: &Evidence<'_>) -> Vec<Vec<usize>> {
-    let apart = |i: usize, j: usize| {
-        let by_variance = seen.variances.is_some_and(|v| {
+pub(super) fn groups(k: usize, evidence: &Evidence<'_>) -> Vec<Vec<usize>> {
+    let distinguishable = |i: usize, j: usize| {
+        let by_variance = evidence.variances.is_some_and(|v| {
             let (a, b) = (v[i], v[j]);
-            let n = seen.n / (seen.times[i] * seen.times[j]).sqrt();
+            let n = evidence.n / (evidence.times[i] * evidence.times[j]).sqrt();
             let gaussian = 2.0 * (a * a + b * b);
-            let of_difference = seen.squares.map_or(gaussian, |s| {
+            let of_difference = evidence.squares.map_or(gaussian, |s| {
                 (a * a * s[(i, i)] + b * b * s[(j, j)] - 2.0 * a * b * s[(i, j)]).max(gaussian)
             });
             let chi2 = n * (a - b).powi(2) / of_difference;
             (-0.5 * chi2).exp() < SIGNIFICANCE_LEVEL / (k - 1) as f64
         });
         let level = SIGNIFICANCE_LEVEL / k as f64;
-        by_variance || seen.gaussian.is_some_and(|p| p[i] < level || p[j] < level)
+        by_variance || evidence.gaussian.is_some_and(|p| p[i] < level || p[j] < level)
     };
     let mut label: Vec<usize> = (0..k).collect();
     for i in 0..k {
         for j in 0..i {
-            if !apart(i, j) {
+            if !distinguishable(i, j) {
                 let (from, to) = (label[i].max(label[j]), label[i].min(label[j]));
                 label.iter_mut().filter(|l| **l == from).for_each(|l| *l = to);
             }
@@ -179,23 +179,23 @@ mod tests {
     #[test]
     fn a_difference_of_variances_counts_in_its_own_standard_errors() {
         // Variances of 1 and 1 + d of n rows differ by d, whose standard error is 2 / sqrt(n) for Gaussian rows.
-        let apart = |d: f64, squares: Option<&Matrix<f64>>, time: f64| {
-            let seen = Evidence {
+        let distinguishable = |d: f64, squares: Option<&Matrix<f64>>, time: f64| {
+            let evidence = Evidence {
                 variances: Some(&[1.0 + d, 1.0]),
                 squares,
                 gaussian: None,
                 n: 10_000.0,
                 times: &[time; 2],
             };
-            groups(2, &seen)[0].is_empty()
+            groups(2, &evidence)[0].is_empty()
         };
         // sqrt(-2 ln 0.01) = 3.03 of them.
-        assert!(apart(0.065, None, 1.0) && !apart(0.058, None, 1.0));
-        assert!(!apart(0.11, None, 4.0) && apart(0.13, None, 4.0), "four rows are worth one");
+        assert!(distinguishable(0.065, None, 1.0) && !distinguishable(0.058, None, 1.0));
+        assert!(!distinguishable(0.11, None, 4.0) && distinguishable(0.13, None, 4.0), "four rows are worth one");
         // Tails four times as heavy; light ones are taken for Gaussian.
         let of = |variance: f64| Matrix::from_fn(2, 2, |i, j| if i == j { variance } else { 0.0 });
-        assert!(!apart(0.11, Some(&of(8.0)), 1.0) && apart(0.14, Some(&of(8.0)), 1.0));
-        assert!(!apart(0.058, Some(&of(0.1)), 1.0));
+        assert!(!distinguishable(0.11, Some(&of(8.0)), 1.0) && distinguishable(0.14, Some(&of(8.0)), 1.0));
+        assert!(!distinguishable(0.058, Some(&of(0.1)), 1.0));
     }
 
     #[test]

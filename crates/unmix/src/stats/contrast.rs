@@ -132,7 +132,7 @@ impl Contrasts<'_> {
 
     /// Maximum step of a search, as the fraction of a source that enters another. A fitted contrast is valid only for sources of nearly
     /// the same distribution: further away it may have a lower value for another source.
-    pub(crate) fn reach(self) -> f64 {
+    pub(crate) fn max_step(self) -> f64 {
         match self {
             // A rotation by more than a right angle is not a local step.
             Contrasts::One(_) => std::f64::consts::FRAC_PI_2,

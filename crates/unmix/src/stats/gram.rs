@@ -273,9 +273,9 @@ impl<T: Real> AddStored<T, Gram> for GatherGram<'_> {
         // Shift, remainder of the mean, reciprocal of the squared scale, and whether the feature is not constant.
         let mut table = vec![0.0; 4 * features.len()];
         shard.fill(&mut table, 4, |j, out| {
-            let seen = view.stored_feature(shard.row(features.start + j), &counts);
-            let varies = f64::from(u8::from(seen.varies));
-            out.copy_from_slice(&[seen.shift, seen.left, 1.0 / (seen.scale * seen.scale), varies]);
+            let scaling = view.stored_feature(shard.row(features.start + j), &counts);
+            let varies = f64::from(u8::from(scaling.varies));
+            out.copy_from_slice(&[scaling.shift, scaling.left, 1.0 / (scaling.scale * scaling.scale), varies]);
         })?;
         let (lines, first) = (table.as_chunks::<4>().0, features.start);
         let constant: f64 = lines.iter().map(|[_, left, unit, _]| left * left * unit).sum();

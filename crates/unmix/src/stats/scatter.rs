@@ -38,6 +38,17 @@ impl Scatter {
         Self { n: 0.0, mean: vec![0.0; p], rest: vec![0.0; p], lower: Matrix::zeros(p, p) }
     }
 
+    /// The sums of the same rows with column `order[j]` at position `j`, without rounding errors.
+    pub(crate) fn reordered(&self, order: &[usize]) -> Self {
+        let of = |all: &[f64]| order.iter().map(|&j| all[j]).collect::<Vec<f64>>();
+        let entry = |i: usize, j: usize| match j <= i {
+            true => self.lower[(order[i].max(order[j]), order[i].min(order[j]))],
+            false => 0.0,
+        };
+        let lower = Matrix::from_fn(order.len(), order.len(), entry);
+        Self { n: self.n, mean: of(&self.mean), rest: of(&self.rest), lower }
+    }
+
     /// Adds a block of rows. `O(b p²)`.
     ///
     /// The block is centred on its own mean; the term `δδᵀ n₁n₂/n₁₂` enters as an additional row of the centred block, so that no
@@ -47,7 +58,7 @@ impl Scatter {
         let Workspace { rows, wide, .. } = work;
         wide.resize(3 * p, 0.0);
         let (mean, others) = wide.split_at_mut(p);
-        let (rest, apart) = others.split_at_mut(p);
+        let (rest, differences) = others.split_at_mut(p);
         let (n1, n2) = (self.n, kernel::means(block.data, block.weights, p, mean, rest));
         if n2 == 0.0 {
             return;
@@ -61,10 +72,10 @@ impl Scatter {
             false => {
                 let (weight, share) = ((n1 * n2 / (n1 + n2)).sqrt(), n2 / (n1 + n2));
                 let own = self.mean.iter_mut().zip(&mut self.rest);
-                for ((apart, (m1, r1)), other) in apart.iter_mut().zip(own).zip(mean.iter().zip(&*rest)) {
-                    *apart = kernel::merge_mean(m1, r1, (*other.0, *other.1), share) * weight;
+                for ((differences, (m1, r1)), other) in differences.iter_mut().zip(own).zip(mean.iter().zip(&*rest)) {
+                    *differences = kernel::merge_mean(m1, r1, (*other.0, *other.1), share) * weight;
                 }
-                Some(&*apart)
+                Some(&*differences)
             }
         };
         self.n += n2;
@@ -84,11 +95,11 @@ impl Scatter {
         }
         let (share, weight) = (n2 / (n1 + n2), n1 * n2 / (n1 + n2));
         let own = self.mean.iter_mut().zip(&mut self.rest);
-        let apart = own
+        let differences = own
             .zip(mean.iter().zip(rest))
             .map(|((m1, r1), (m2, r2))| kernel::merge_mean(m1, r1, (*m2, *r2), share))
             .collect();
-        Some((apart, weight))
+        Some((differences, weight))
     }
 
     /// Sum of squares about the mean, over all columns.

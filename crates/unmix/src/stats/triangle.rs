@@ -47,11 +47,11 @@ impl Triangle {
 
     /// Adds a block of features (of transposed data), each transformed by `view` over all samples. `O(b p²)`.
     pub(crate) fn gather_features<T: Real>(&mut self, block: Block<'_, T>, view: &FeatureView<'_>) {
-        let mut seen = Vec::with_capacity(block.data.len());
+        let mut scaled = Vec::with_capacity(block.data.len());
         for feature in block.rows() {
-            self.varying += u64::from(view.push(feature, &mut seen).varies);
+            self.varying += u64::from(view.push(feature, &mut scaled).varies);
         }
-        let r = Matrix::from_vec(block.n_rows(), block.n_features, seen);
+        let r = Matrix::from_vec(block.n_rows(), block.n_features, scaled);
         let mean = vec![0.0; block.n_features];
         self.merge(Self { n: block.n_rows() as f64, rest: mean.clone(), mean, r, varying: 0 });
     }

@@ -15,8 +15,8 @@ fn refused(spec: &CompleteDictionary, x: &Matrix<f64>) -> String {
 fn settings_outside_their_ranges_are_refused() {
     let made = oblique((50, 4, 4), 0.5, 1);
     for (k, words) in [(0, "n_components must be at least 1, got 0"), (5, "min(50, 4) = 4 components")] {
-        let said = refused(&CompleteDictionary { n_components: Some(k), ..Default::default() }, &made.x);
-        assert!(said.contains("n_components") && said.contains(words), "{said}");
+        let message = refused(&CompleteDictionary { n_components: Some(k), ..Default::default() }, &made.x);
+        assert!(message.contains("n_components") && message.contains(words), "{message}");
     }
     for (given, name) in [
         (json!({"power": 5}), "power"),
@@ -27,9 +27,9 @@ fn settings_outside_their_ranges_are_refused() {
         (json!({"refine": "always"}), "refine"),
         (json!({"tol": -1.0}), "tol"),
     ] {
-        let said = try_fit("complete-dictionary", given.as_object().unwrap(), made.x.as_slice(), 4);
-        let said = said.unwrap_err().to_string();
-        assert!(said.contains(name), "{said}");
+        let message = try_fit("complete-dictionary", given.as_object().unwrap(), made.x.as_slice(), 4);
+        let message = message.unwrap_err().to_string();
+        assert!(message.contains(name), "{message}");
     }
 }
 
@@ -41,10 +41,10 @@ fn rows_that_are_constant_or_not_finite_or_too_few_are_refused() {
     for precondition in [true, false] {
         let spec = CompleteDictionary { precondition, ..Default::default() };
         assert!(refused(&spec, &zeros).contains("3 columns are constant"), "{}", refused(&spec, &zeros));
-        let said = refused(&spec, &spoiled);
-        assert!(said.contains("row 7") && said.contains("column 1"), "{said}");
-        let said = refused(&spec, &Matrix::from_vec(1, 3, vec![1.0, 2.0, 3.0]));
-        assert!(said.contains("complete-dictionary needs at least 2 rows, but the array has 1"), "{said}");
+        let message = refused(&spec, &spoiled);
+        assert!(message.contains("row 7") && message.contains("column 1"), "{message}");
+        let message = refused(&spec, &Matrix::from_vec(1, 3, vec![1.0, 2.0, 3.0]));
+        assert!(message.contains("complete-dictionary needs at least 2 rows, but the array has 1"), "{message}");
     }
 }
 
@@ -55,8 +55,8 @@ fn without_preconditioning_rows_have_to_be_white_and_of_full_rank() {
     assert!(warned(&fit(&spec, &made.x), "the rows are not white"));
     assert!(!warned(&fit(&spec, &orthogonal(6, 3000, 0.3, 0.0, 2).x), "not white"));
     let flat = oblique((300, 6, 4), 0.3, 2);
-    let said = refused(&spec, &flat.x);
-    assert!(said.contains("vary along 4 directions only") && said.contains("precondition"), "{said}");
+    let message = refused(&spec, &flat.x);
+    assert!(message.contains("vary along 4 directions only") && message.contains("precondition"), "{message}");
 }
 
 /// Fewer rows than columns are rows of fewer directions.

@@ -151,10 +151,10 @@ fn rows_of_few_directions_have_as_many_atoms() {
     let model = fit(&CompleteDictionary::default(), &made.x);
     assert_eq!(atoms(&model).rows(), 5);
     assert!(all_found(&atoms(&model), &made.atoms, 0.999) && worst(&atoms(&model), &made.atoms) < 1e-11);
-    let said = &model.report().warnings;
+    let message = &model.report().warnings;
     assert!(
-        said.iter().any(|w| w.contains("vary along 5 directions only, so 5 of 12 atoms are kept")),
-        "{said:?}"
+        message.iter().any(|w| w.contains("vary along 5 directions only, so 5 of 12 atoms are kept")),
+        "{message:?}"
     );
     assert_eq!(model.report().rank, Some(5));
 }

@@ -71,8 +71,8 @@ fn errors_of_rows_of_the_fit_include_the_uncertainty_of_the_parameters() {
             let design = Design::new((40, 10, 2), 0.7, 0.5, 30 + seed);
             let model = design.fit(given.clone());
             let rows = || Rows::from_slice(&design.x, 10).unwrap();
-            let (fills, std, said) = errors(&model, rows(), 20);
-            assert!(said.is_empty(), "{said:?}");
+            let (fills, std, notes) = errors(&model, rows(), 20);
+            assert!(notes.is_empty(), "{notes:?}");
             let (same, narrow, _) = errors(&model, rows(), 0);
             assert!(apart(&fills, &same) == 0.0);
             let noise = unmix::num::random::Stream::new(90 + seed, 3);
@@ -111,6 +111,6 @@ fn lists_of_cells_are_resampled_as_rows_with_gaps_and_rows_outside_the_fit_are_r
     assert!(a.2.is_empty() && b.2.is_empty(), "{:?}, {:?}", a.2, b.2);
     // Draws of rows are in another order, and sums of them with them.
     assert!(apart(&a.1, &b.1) < 1e-3 && apart(&a.0, &b.0) < 1e-9, "{:e}", apart(&a.1, &b.1));
-    let said = errors(&model, Rows::from_slice(&design.x[..200], 10).unwrap(), 8).2;
-    assert!(said.len() == 1 && said[0].contains("not the rows that the model was fitted to"), "{said:?}");
+    let notes = errors(&model, Rows::from_slice(&design.x[..200], 10).unwrap(), 8).2;
+    assert!(notes.len() == 1 && notes[0].contains("not the rows that the model was fitted to"), "{notes:?}");
 }

@@ -13,8 +13,8 @@ fn a_matrix_without_noise_is_recovered_whatever_number_of_factors_is_requested()
         let report = model.report();
         assert_eq!((report.outcome, model.n_components()), (Outcome::Converged, 4), "{k}, {offsets}");
         assert!(design.error(&model) < 1e-10, "{k}, {offsets}: {:e}", design.error(&model));
-        let said = report.warnings.iter().any(|w| w.contains("the observed cells support 4 of 7 factors"));
-        assert_eq!(said, k == json!(7), "{k}, {offsets}: {:?}", report.warnings);
+        let warned = report.warnings.iter().any(|w| w.contains("the observed cells support 4 of 7 factors"));
+        assert_eq!(warned, k == json!(7), "{k}, {offsets}: {:?}", report.warnings);
     }
 }
 
@@ -39,8 +39,8 @@ fn superfluous_factors_of_noisy_cells_are_left_out() {
             // Maximum likelihood does not correct for the parameters of the columns, four for the 50 cells of each in the second design.
             let slack = if given.get("algorithm") == Some(&json!("ppca-em")) { 0.15 } else { 0.05 };
             assert!((found / (noise * noise) - 1.0).abs() < slack, "{noise}, {share}, {given}: {found}");
-            let told = model.report().warnings.iter().any(|w| w.contains("the observed cells support 3 of"));
-            assert_eq!(told, given.get("n_components").is_some(), "{given}: {:?}", model.report().warnings);
+            let warned = model.report().warnings.iter().any(|w| w.contains("the observed cells support 3 of"));
+            assert_eq!(warned, given.get("n_components").is_some(), "{given}: {:?}", model.report().warnings);
         }
     }
     // A number is a maximum.

@@ -123,11 +123,11 @@ fn rows_and_columns_with_fewer_cells_than_factors_are_named() {
     design.x[5 * 20] = 1.0;
     for (alpha, named) in [(json!(0), true), (json!(0.1), false), (json!("auto"), false)] {
         let model = design.fit(json!({"n_components": 2, "alpha": alpha, "offsets": false}));
-        let said = model.report().warnings.join("; ");
+        let message = model.report().warnings.join("; ");
         assert_eq!(
-            said.contains("row 5 has fewer observed cells than the 2 factors:"),
+            message.contains("row 5 has fewer observed cells than the 2 factors:"),
             named,
-            "{alpha}: {said}"
+            "{alpha}: {message}"
         );
     }
     // Two more rows, and a column.
@@ -137,9 +137,9 @@ fn rows_and_columns_with_fewer_cells_than_factors_are_named() {
     (1..30).for_each(|i| design.x[i * 20 + 11] = f64::NAN);
     design.x[11] = 1.0;
     let model = design.fit(json!({"n_components": 2, "alpha": 0, "offsets": false}));
-    let said = model.report().warnings.join("; ");
-    assert!(said.contains("3 rows have fewer observed cells than the 2 factors, row 5 first"), "{said}");
-    assert!(said.contains("column 11 has fewer observed cells"), "{said}");
+    let message = model.report().warnings.join("; ");
+    assert!(message.contains("3 rows have fewer observed cells than the 2 factors, row 5 first"), "{message}");
+    assert!(message.contains("column 11 has fewer observed cells"), "{message}");
 }
 
 /// First column and last row of a matrix of rank one: as many cells as degrees of freedom, which form a tree, so the matrix is exact.

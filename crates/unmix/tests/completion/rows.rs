@@ -144,10 +144,10 @@ fn columns_and_rows_without_a_cell_are_named_and_have_the_errors_of_the_prior() 
     (0..30).for_each(|j| design.x[11 * 30 + j] = f64::NAN);
     let given = json!({"n_components": 2, "tol": 1e-12, "max_iter": 2000});
     let model = design.fit(given.clone());
-    let said = model.report().warnings.join("; ");
+    let message = model.report().warnings.join("; ");
     assert!(
-        said.contains("column 7 has no observed cell") && said.contains("1 row has no observed cell"),
-        "{said}"
+        message.contains("column 7 has no observed cell") && message.contains("1 row has no observed cell"),
+        "{message}"
     );
     let components = model.tensor("components").unwrap().to_matrix();
     assert_eq!([components[(0, 7)], components[(1, 7)]], [0.0, 0.0]);
@@ -205,11 +205,11 @@ fn fewer_cells_than_degrees_of_freedom_give_a_warning() {
         let model = design.fit(json!({"n_components": k, "alpha": alpha}));
         let found = model.n_components();
         let free = found * (50 - found);
-        let said = model.report().warnings.join("; ");
+        let message = model.report().warnings.join("; ");
         let want = format!(
             "there are {cells} observed cells, fewer than the {free} degrees of freedom of {found} factors"
         );
-        assert_eq!((cells < free, said.contains(&want)), (k == 9, k == 9), "{k}, {alpha}: {said}");
+        assert_eq!((cells < free, message.contains(&want)), (k == 9, k == 9), "{k}, {alpha}: {message}");
     }
 }
 
@@ -232,13 +232,13 @@ fn rows_without_a_missing_cell_give_a_warning_and_zeros_an_advice() {
         let given = settings(json!({"n_components": 2}));
         try_fit("matrix-completion", &given, x, 15).unwrap().report().warnings.join("; ")
     };
-    let said = warnings(&made.x);
-    assert!(!said.contains("no cell is missing"), "{said}");
-    let said = warnings(&made.truth);
-    assert!(said.contains("no cell is missing: there is nothing to complete"), "{said}");
+    let message = warnings(&made.x);
+    assert!(!message.contains("no cell is missing"), "{message}");
+    let message = warnings(&made.truth);
+    assert!(message.contains("no cell is missing: there is nothing to complete"), "{message}");
     let zeros: Vec<f64> = made.x.iter().map(|x| if x.is_nan() { 0.0 } else { *x }).collect();
-    let said = warnings(&zeros);
-    assert!(said.contains("most cells are 0: if 0 means that a cell was not observed, give NaN"), "{said}");
+    let message = warnings(&zeros);
+    assert!(message.contains("most cells are 0: if 0 means that a cell was not observed, give NaN"), "{message}");
 }
 
 #[test]

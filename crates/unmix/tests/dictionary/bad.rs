@@ -9,21 +9,21 @@ fn fit(given: Value, x: &[f64], p: usize) -> unmix::Result<Model> {
     try_fit("dictionary", &settings(given), x, p)
 }
 
-fn said(given: Value, x: &[f64], p: usize) -> String {
+fn message(given: Value, x: &[f64], p: usize) -> String {
     fit(given, x, p).map(|_| ()).unwrap_err().to_string()
 }
 
 #[test]
 fn invalid_settings_and_rows_are_refused() {
     let x = falling(20, 5, 1);
-    let more = said(json!({"n_components": 21}), &x, 5);
+    let more = message(json!({"n_components": 21}), &x, 5);
     assert!(
         more.starts_with("n_components") && more.contains("20 rows") && more.contains("from 1 to 20"),
         "{more}"
     );
-    assert!(said(json!({"alpha": -0.5}), &x, 5).starts_with("alpha must be finite and positive, got -0.5"));
-    assert!(said(json!({"alpha": 0.0}), &x, 5).starts_with("alpha must"));
-    assert!(said(json!({"batch_size": 0}), &x, 5).starts_with("batch_size must be at least 1"));
+    assert!(message(json!({"alpha": -0.5}), &x, 5).starts_with("alpha must be finite and positive, got -0.5"));
+    assert!(message(json!({"alpha": 0.0}), &x, 5).starts_with("alpha must"));
+    assert!(message(json!({"batch_size": 0}), &x, 5).starts_with("batch_size must be at least 1"));
     assert!(matches!(fit(json!({}), &x[..5], 5), Err(Error::TooFewRows { need: 2, got: 1, .. })));
     assert!(matches!(fit(json!({}), &[0.0; 100], 5), Err(Error::NoVariance { .. })));
     let mut gap = x.clone();
@@ -62,8 +62,8 @@ fn an_alpha_above_all_products_leaves_the_atoms_unchanged_and_the_bound_is_repor
     let first = fit(json!({"n_components": 8, "alpha": 1e9, "max_epochs": 1}), &x, 20).unwrap();
     let more = fit(json!({"n_components": 8, "alpha": 1e9, "max_epochs": 4}), &x, 20).unwrap();
     assert_eq!(first.tensor("components"), more.tensor("components"));
-    let told = more.report().warnings.iter().find(|w| w.contains("alpha_max=")).unwrap();
-    let most: f64 = told.split("alpha_max=").nth(1).unwrap().parse().unwrap();
+    let warning = more.report().warnings.iter().find(|w| w.contains("alpha_max=")).unwrap();
+    let most: f64 = warning.split("alpha_max=").nth(1).unwrap().parse().unwrap();
     let atoms = more.tensor("components").unwrap().to_matrix();
     let product = |row: &[f64], i: usize| row.iter().zip(atoms.row(i)).map(|(x, a)| x * a).sum::<f64>().abs();
     let want = x.chunks_exact(20).flat_map(|row| (0..8).map(move |i| (row, i)));

@@ -24,9 +24,9 @@ fn the_objective_never_rises() {
         given["n_components"] = json!(30);
         given["alpha"] = json!(0.1);
         let model = fit(given.clone(), &x, 20);
-        let told = &model.report().objective;
-        assert!(told.len() > 20 && told.windows(2).all(|v| v[1] <= v[0]), "{given}: {told:?}");
-        assert_eq!(told.len() as u64, model.report().n_iter);
+        let objective = &model.report().objective;
+        assert!(objective.len() > 20 && objective.windows(2).all(|v| v[1] <= v[0]), "{given}: {objective:?}");
+        assert_eq!(objective.len() as u64, model.report().n_iter);
     }
 }
 
@@ -138,8 +138,8 @@ fn pursuit_gives_atoms_of_norm_1_and_codes_of_at_most_n_nonzero_coefs() {
     assert!((0..30).all(|i| (dot(atoms.row(i), atoms.row(i)) - 1.0).abs() < 1e-12));
     let codes = encode(&model, &x);
     assert!(codes.chunks_exact(30).all(|z| z.iter().filter(|z| **z != 0.0).count() <= 3));
-    let told = &model.report().objective;
-    assert!(told.last().unwrap() < &(0.5 * told[0]), "{told:?}");
+    let objective = &model.report().objective;
+    assert!(objective.last().unwrap() < &(0.5 * objective[0]), "{objective:?}");
 }
 
 #[test]
@@ -180,16 +180,16 @@ fn replacing_unused_atoms_does_not_raise_the_objective() {
 #[test]
 fn settings_that_exclude_each_other_are_refused() {
     let x = falling(40, 5, 1);
-    let said =
+    let message =
         |given: Value| try_fit("dictionary", &settings(given), &x, 5).map(|_| ()).unwrap_err().to_string();
-    let cold = said(json!({"algorithm": "alternating", "warm_start_codes": false, "code_steps": 2}));
+    let cold = message(json!({"algorithm": "alternating", "warm_start_codes": false, "code_steps": 2}));
     assert!(cold.starts_with("code_steps") && cold.contains("warm_start_codes"), "{cold}");
-    assert!(said(json!({"algorithm": "ksvd", "positive_code": true})).starts_with("positive_code"));
-    assert!(said(json!({"coder": "omp", "positive_code": true})).starts_with("positive_code"));
+    assert!(message(json!({"algorithm": "ksvd", "positive_code": true})).starts_with("positive_code"));
+    assert!(message(json!({"coder": "omp", "positive_code": true})).starts_with("positive_code"));
     let rows = unmix::AnyRows::F64(Rows::from_slice(&x, 5).unwrap());
     let given = settings(json!({"algorithm": "palm"}));
-    let told = unmix::partial_fit("dictionary", &given, None, &rows, &Run::default());
-    assert!(told.map(|_| ()).unwrap_err().to_string().starts_with("algorithm"));
+    let refused = unmix::partial_fit("dictionary", &given, None, &rows, &Run::default());
+    assert!(refused.map(|_| ()).unwrap_err().to_string().starts_with("algorithm"));
 }
 
 #[test]

@@ -70,13 +70,13 @@ fn the_objective_of_an_epoch_is_that_of_the_lasso() {
     let (x, _) = made(700, 3);
     let model = fit(json!({"n_components": 30, "alpha": 0.1, "max_epochs": 3}), &x, 20);
     let atoms = model.tensor("components").unwrap().to_matrix();
-    let told = &model.report().objective;
-    assert_eq!((told.len(), model.report().n_iter), (3, 3 * 3));
+    let objective = &model.report().objective;
+    assert_eq!((objective.len(), model.report().n_iter), (3, 3 * 3));
     let codes = encode(&model, &x);
     let each = x.chunks_exact(20).zip(codes.chunks_exact(30));
     let mean = each.map(|(x, z)| objective(x, z, &atoms, 0.1).0).sum::<f64>() / 700.0;
-    assert!((told[2] / mean - 1.0).abs() < 1e-3, "{told:?}, and {mean}");
-    assert!(told[2] < told[0], "{told:?}");
+    assert!((objective[2] / mean - 1.0).abs() < 1e-3, "{objective:?}, and {mean}");
+    assert!(objective[2] < objective[0], "{objective:?}");
 }
 
 #[test]
@@ -111,8 +111,8 @@ fn unused_atoms_are_replaced_except_in_the_last_epochs() {
     // One epoch is the last one.
     let one = fit(json!({"n_components": 40, "init": "random", "alpha": 3.0, "max_epochs": 1}), &x, p);
     assert_eq!(diagnostic(&one, "replaced"), 0);
-    let told = one.report().warnings.iter().any(|w| w.contains("used by no code in the last epoch"));
-    assert_eq!(told, diagnostic(&one, "dead_units") > 0);
+    let warned = one.report().warnings.iter().any(|w| w.contains("used by no code in the last epoch"));
+    assert_eq!(warned, diagnostic(&one, "dead_units") > 0);
 }
 
 #[test]

@@ -131,22 +131,22 @@ fn before_the_first_batch_is_full_there_is_a_model_of_the_rows_so_far() {
 fn rows_and_settings_that_do_not_fit_a_stream_are_refused() {
     let (p, x) = (20, made(300, 6).0);
     let model = learn(&json!({"n_components": 7}), None, &x, p).unwrap();
-    let said = |given: Value, before: Option<&Model>, x: &[f64], p: usize| {
+    let message = |given: Value, before: Option<&Model>, x: &[f64], p: usize| {
         learn(&given, before, x, p).map(|_| ()).unwrap_err()
     };
-    let number = said(json!({"n_components": 8}), Some(&model), &x, p).to_string();
+    let number = message(json!({"n_components": 8}), Some(&model), &x, p).to_string();
     assert!(number.contains("n_components") && number.contains("7 atoms"), "{number}");
-    let centre = said(json!({"center": true}), None, &x, p).to_string();
+    let centre = message(json!({"center": true}), None, &x, p).to_string();
     assert!(centre.starts_with("center"), "{centre}");
-    assert!(matches!(said(json!({}), Some(&model), &x, 10), Error::Width { need: 20, got: 10, .. }));
+    assert!(matches!(message(json!({}), Some(&model), &x, 10), Error::Width { need: 20, got: 10, .. }));
     let mut broken = x.clone();
     broken[7 * p + 3] = f64::NAN;
-    match said(json!({}), Some(&model), &broken, p) {
+    match message(json!({}), Some(&model), &broken, p) {
         Error::NotFinite { row: 7, column: 3, .. } => {}
         other => panic!("{other:?}"),
     }
     let pca = crate::made::pca(json!({}), &x, p);
-    let other = said(json!({}), Some(&pca), &x, p).to_string();
+    let other = message(json!({}), Some(&pca), &x, p).to_string();
     assert!(other.contains("does not hold the state of its stream"), "{other}");
     // Two dictionaries have different atoms, so sums over their codes cannot be added.
     let merged = model.merge(&model, &Run::default()).map(|_| ()).unwrap_err().to_string();
@@ -164,8 +164,8 @@ fn a_time_limit_ends_a_pass_and_the_other_rows_can_be_added() {
     };
     let cut = within(&x);
     assert_eq!((cut.report().outcome, cut.report().n_samples), (Outcome::Time, 1024.0));
-    let said = cut.report().warnings.join(" ");
-    assert!(said.contains("ended early") && said.contains("1024"), "{said}");
+    let message = cut.report().warnings.join(" ");
+    assert!(message.contains("ended early") && message.contains("1024"), "{message}");
     let on = learn(&given, Some(&cut), &x[1024 * p..], p).unwrap();
     assert_eq!(on.report().outcome, Outcome::Completed);
     assert_eq!(on.tensors(), learn(&given, None, &x, p).unwrap().tensors());

@@ -247,17 +247,17 @@ fn settings_that_a_prior_excludes_are_refused_with_a_remedy() {
     let err = |given: Value, x: &[f64]| {
         try_fit("factor-analysis", &settings(given), x, 6).map(|_| ()).unwrap_err().to_string()
     };
-    let said = err(json!({"prior": "laplace", "rotation": "varimax", "n_components": 2}), &x);
-    assert!(said.contains("rotation") && said.contains("prior='none'"), "{said}");
-    let said = err(json!({"prior": "jeffreys", "scores": "bartlett", "n_components": 2}), &x);
-    assert!(said.contains("scores") && said.contains("regression"), "{said}");
+    let message = err(json!({"prior": "laplace", "rotation": "varimax", "n_components": 2}), &x);
+    assert!(message.contains("rotation") && message.contains("prior='none'"), "{message}");
+    let message = err(json!({"prior": "jeffreys", "scores": "bartlett", "n_components": 2}), &x);
+    assert!(message.contains("scores") && message.contains("regression"), "{message}");
     let mut gaps = x.clone();
     gaps[8] = f64::NAN;
-    let said = err(json!({"prior": "laplace-loadings", "n_components": 2}), &gaps);
-    assert!(said.contains("missing cells") && said.contains("unmix::impute::Imputer"), "{said}");
+    let message = err(json!({"prior": "laplace-loadings", "n_components": 2}), &gaps);
+    assert!(message.contains("missing cells") && message.contains("unmix::impute::Imputer"), "{message}");
     let model = fit(json!({"prior": "laplace", "n_components": 2, "max_iter": 20}), &x, 6);
-    let said = model.check_scores().unwrap_err().to_string();
-    assert!(said.contains("prior of the factors") && said.contains("laplace-loadings"), "{said}");
+    let message = model.check_scores().unwrap_err().to_string();
+    assert!(message.contains("prior of the factors") && message.contains("laplace-loadings"), "{message}");
     // A model of sparse loadings is Gaussian: rows with missing cells are encoded by the cells that they have.
     let model = fit(json!({"prior": "laplace-loadings", "n_components": 2}), &x, 6);
     assert!(encode(&model, &gaps).iter().all(|z| z.is_finite()));

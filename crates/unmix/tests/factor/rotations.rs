@@ -125,12 +125,12 @@ fn oblique_rotations_find_correlated_factors_of_simple_structure() {
 fn a_rotation_of_columns_with_different_variances_gives_a_warning() {
     let mut x = made(300, P, 3, 35);
     x.chunks_exact_mut(P).for_each(|row| row[4] *= 1000.0);
-    let said = |given: serde_json::Value| warned(&fit(given, &x, P), "of which column 4 has 99 %");
-    assert!(said(json!({"n_components": 3, "rotation": "varimax"})));
-    assert!(!said(json!({"n_components": 3})));
-    assert!(!said(json!({"n_components": 1, "rotation": "varimax"})));
+    let warns = |given: serde_json::Value| warned(&fit(given, &x, P), "of which column 4 has 99 %");
+    assert!(warns(json!({"n_components": 3, "rotation": "varimax"})));
+    assert!(!warns(json!({"n_components": 3})));
+    assert!(!warns(json!({"n_components": 1, "rotation": "varimax"})));
     for setting in ["standardize", "rotation_normalize"] {
-        assert!(!said(json!({"n_components": 3, "rotation": "oblimin", setting: true})), "{setting}");
+        assert!(!warns(json!({"n_components": 3, "rotation": "oblimin", setting: true})), "{setting}");
     }
     // Equal units.
     let equal = |at: usize| [1.0, 1.0 / 3.0, 5.0][at % P % 3];

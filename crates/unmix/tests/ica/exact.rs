@@ -97,6 +97,29 @@ fn the_residual_is_the_first_order_condition_of_rotations() {
 }
 
 #[test]
+fn a_search_that_no_step_improves_is_stalled_at_the_first_order_condition() {
+    // No search reaches a gradient of exactly 0: in the end the line search fails along the quasi-Newton direction, the history is cleared,
+    // and it fails along the gradient as well.
+    let (k, a) = (5, mixing(5, 5, 4));
+    let x = mix(&mixed_kinds(2000, k, 4), &a);
+    for given in [json!({}), json!({"algorithm": "fastica"}), json!({"ortho": false, "extended": true})] {
+        let mut given = given;
+        (given["tol"], given["max_iter"]) = (json!(0.0), json!(2000));
+        let model = fit("ica", given.clone(), &x, k);
+        let report = model.report();
+        assert_eq!(report.outcome, unmix::Outcome::Stalled, "{given}: {:?}", report.residual);
+        assert!(report.n_iter < 2000 && residual(&model) < 1e-9, "{given}: {:e}", residual(&model));
+        if given.get("ortho").is_none() {
+            let y = sources(&model, &x);
+            let m = cross(&y, f64::tanh);
+            let sign = |i: usize| (mean(&y, i, |y| 1.0 - y.tanh().powi(2)) - m[(i, i)]).signum();
+            let skew = |i: usize, j: usize| 0.5 * (sign(i) * m[(i, j)] - sign(j) * m[(j, i)]).abs();
+            assert!((0..k).all(|i| (0..i).all(|j| skew(i, j) < 1e-9)), "{given}");
+        }
+    }
+}
+
+#[test]
 fn the_residual_is_the_first_order_condition_of_maximum_likelihood() {
     let k = 4;
     let turn = Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j)) + 0.3 * mixing(k, k, 3)[(i, j)]);

@@ -1,9 +1,10 @@
 //! Accuracy of the sources that are found, and the number of iterations.
 
 use super::made::{amari, fit, fit_f32, gain, mix, mixed_kinds, mixing};
-use crate::made::median;
+use crate::made::{median, settings};
 use serde_json::{Value, json};
-use unmix::Outcome;
+use unmix::num::random::Stream;
+use unmix::{AnyRows, Matrix, Outcome, Rows, Run};
 
 /// Median Amari distance over five mixtures, and the number of iterations of each.
 fn over_seeds(given: &Value, k: usize, n: usize) -> (f64, Vec<u64>) {
@@ -117,11 +118,10 @@ fn with_signs_that_are_right_from_the_start_the_objective_never_rises() {
     // All sources heavy-tailed, or all sub-Gaussian, and a start near the solution: the signs of the contrasts are right from the first
     // iteration on.
     let (n, k) = (4000, 5);
-    let flat = |i: usize, j: usize| unmix::num::random::Stream::new(1, j as u64).uniform(i as u64) - 0.5;
-    let [heavy, flat] = [super::made::laplace(n, k, 2), unmix::Matrix::from_fn(n, k, flat)]
-        .map(|s| mix(&s, &unmix::Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j)))));
-    let near =
-        unmix::Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j)) + 0.15 * mixing(k, k, 5)[(i, j)]);
+    let flat = |i: usize, j: usize| Stream::new(1, j as u64).uniform(i as u64) - 0.5;
+    let [heavy, flat] = [super::made::laplace(n, k, 2), Matrix::from_fn(n, k, flat)]
+        .map(|s| mix(&s, &Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j)))));
+    let near = Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j)) + 0.15 * mixing(k, k, 5)[(i, j)]);
     let rows: Vec<&[f64]> = (0..k).map(|i| near.row(i)).collect();
     for x in [&heavy, &flat] {
         for given in [
@@ -143,6 +143,51 @@ fn with_signs_that_are_right_from_the_start_the_objective_never_rises() {
                 "{given}: {objective:?}"
             );
         }
+    }
+}
+
+#[test]
+fn the_objective_rises_only_in_iterations_that_change_an_estimated_sign() {
+    // Two sources are heavy-tailed and six are uniform. A search begins at a random rotation, whose mixtures of all sources have other signs
+    // than the sources, so signs change on the way, in both directions; a change from - to + raises the objective.
+    let (n, k) = (400, 8);
+    for given in [
+        json!({"whiten": false}),
+        json!({"whiten": false, "algorithm": "fastica"}),
+        json!({"whiten": false, "algorithm": "infomax", "extended": true}),
+    ] {
+        let (mut changes, mut rises, mut steps) = (0, 0, 0);
+        for seed in 0..12 {
+            let streams: Vec<Stream> = (0..k).map(|j| Stream::new(seed, 200 + j as u64)).collect();
+            let x = Matrix::from_fn(n, k, |i, j| match j % 4 {
+                0 => streams[j].laplace(i as u64),
+                _ => (streams[j].uniform(i as u64) - 0.5) * 12f64.sqrt(),
+            });
+            let mut rows = AnyRows::F64(Rows::from_slice(x.as_slice(), k).unwrap());
+            let run = Run { seed, ..Run::default() };
+            let model = unmix::fit("ica", &settings(given.clone()), &mut rows, &run).unwrap();
+            let report = model.report();
+            let recorded = report.diagnostics.get("sign_changes").cloned().unwrap_or_else(|| json!([]));
+            let changed: Vec<u64> = serde_json::from_value(recorded).unwrap();
+            let last = report.objective.len() as u64;
+            let in_order = changed.windows(2).all(|c| c[0] < c[1]);
+            let within = changed.iter().all(|place| (1..=last).contains(place));
+            assert!(in_order && within, "{given}, seed {seed}: {changed:?}");
+            for (values, place) in report.objective.windows(2).zip(2u64..) {
+                let rise = values[1] > values[0] + 1e-13;
+                let change = changed.contains(&place);
+                assert!(
+                    change || !rise,
+                    "{given}, seed {seed}, iteration {place}: {values:?}, changes {changed:?}"
+                );
+                (rises, steps) = (rises + u64::from(rise), steps + u64::from(!change));
+            }
+            changes += changed.len();
+        }
+        assert!(
+            changes > 0 && rises > 0 && steps > 0,
+            "{given}: {changes} changes, {rises} rises, {steps} steps"
+        );
     }
 }
 

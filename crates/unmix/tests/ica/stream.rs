@@ -74,20 +74,20 @@ fn rows_and_methods_that_cannot_be_streamed_are_refused() {
     assert_eq!((model.report().outcome, model.report().n_samples), (Outcome::Completed, 200.0));
     assert!(amari(&gain(&learn(&json!({}), Some(&model), &x, k).unwrap(), &near_identity(k, 2))) < 0.5);
     x[5 * k + 1] = f64::NAN;
-    let said = learn(&json!({}), Some(&model), &x, k).unwrap_err().to_string();
-    assert!(said.contains("row 5, column 1"), "{said}");
+    let message = learn(&json!({}), Some(&model), &x, k).unwrap_err().to_string();
+    assert!(message.contains("row 5, column 1"), "{message}");
     let narrow = learn(&json!({}), Some(&model), &x[..2 * (k - 1)], k - 1).unwrap_err();
     assert!(matches!(narrow, Error::Width { need: 3, got: 2, .. }), "{narrow:?}");
     let weighted = Rows::from_slice(&x[..2 * k], k).unwrap().weighted(vec![1.0, 2.0]).unwrap();
     let easi = settings(json!({"algorithm": "easi"}));
-    let said = unmix::partial_fit("ica", &easi, None, &AnyRows::F64(weighted), &Run::default()).unwrap_err();
-    assert!(said.to_string().contains("weights"), "{said}");
+    let message = unmix::partial_fit("ica", &easi, None, &AnyRows::F64(weighted), &Run::default()).unwrap_err();
+    assert!(message.to_string().contains("weights"), "{message}");
     for key in ["ica", "rica", "fastica"] {
         let rows = AnyRows::F64(Rows::from_slice(&x[..2 * k], k).unwrap());
-        let said = unmix::partial_fit(key, &settings(json!({})), None, &rows, &Run::default())
+        let message = unmix::partial_fit(key, &settings(json!({})), None, &rows, &Run::default())
             .unwrap_err()
             .to_string();
-        assert!(said.contains("algorithm='easi'"), "{key}: {said}");
+        assert!(message.contains("algorithm='easi'"), "{key}: {message}");
     }
 }
 

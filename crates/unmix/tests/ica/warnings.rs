@@ -138,10 +138,10 @@ fn skewness_of_the_wrong_sign_gives_a_warning_and_no_search_converges_to_it() {
         let skewness = |i: usize| (0..n).map(|r| y[(r, i)].powi(3)).sum::<f64>();
         let row = |i: usize| (0..k).map(|c| sign * skewness(i).signum() * unmixing[(c, i)]).collect();
         let still = from(&(0..k).map(row).collect::<Vec<Vec<f64>>>(), Some(0));
-        let told = warning(&still, "seem to have positive skewness");
-        assert_eq!(told.is_some(), sign > 0.0, "{:?}", still.report().warnings);
+        let warned = warning(&still, "seem to have positive skewness");
+        assert_eq!(warned.is_some(), sign > 0.0, "{:?}", still.report().warnings);
         assert!(
-            told.is_none_or(
+            warned.is_none_or(
                 |w| w.contains("assumed to have negative skewness") && w.contains("extended=true")
             )
         );
@@ -295,10 +295,10 @@ fn pairs_that_two_layers_leave_mixed_give_a_warning_and_others_do_not() {
         let s = laplace(500, 2, sample);
         let x = mix(&s, &mixing(2, 2, sample));
         let model = fit("ica", json!({"algorithm": "sigma-pca"}), &x, 2);
-        let told = warning(&model, "no source differs from a Gaussian").is_some();
-        assert_eq!(told, model.report().outcome == Outcome::Completed, "{sample}");
-        assert!(told || least_correlation(&model, &x, &s) > 0.95, "{sample}");
-        nothing += usize::from(told);
+        let warned = warning(&model, "no source differs from a Gaussian").is_some();
+        assert_eq!(warned, model.report().outcome == Outcome::Completed, "{sample}");
+        assert!(warned || least_correlation(&model, &x, &s) > 0.95, "{sample}");
+        nothing += usize::from(warned);
     }
     assert!(nothing > 0);
     // `ica` with its default algorithm finds these sources, as the message suggests.

@@ -90,9 +90,9 @@ fn methods_take_remote_rows_and_missing_cells_as_declared() {
             // Methods that need several passes read streams into memory; rows held by remote workers are refused.
             let nobody = |_: &[u8]| Ok(Vec::new());
             let mut rows = unmix::AnyRows::F64(Rows::remote(3000, case.p, &nobody));
-            let said = fit_any(case.method.key, &settings(case.given.clone()), &mut rows, &on_threads(1));
-            let said = said.map(|_| ()).unwrap_err().to_string();
-            assert!(said.contains("load the rows on this machine"), "{case}: {said}");
+            let message = fit_any(case.method.key, &settings(case.given.clone()), &mut rows, &on_threads(1));
+            let message = message.map(|_| ()).unwrap_err().to_string();
+            assert!(message.contains("load the rows on this machine"), "{case}: {message}");
         }
         // `groups` and `prior` cannot be combined with missing cells.
         let alone = ["groups", "prior"].iter().all(|name| case.given.get(*name).is_none());

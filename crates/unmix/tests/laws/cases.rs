@@ -317,7 +317,9 @@ fn of(method: &'static Method) -> Vec<Case> {
             otherwise("known noise, about medians", json!({"noise": 0.1, "center": true}), 40, 60),
             otherwise("tall", json!({"noise": 0.0, "max_iter": 6}), 300, 6),
             otherwise("wide", json!({"noise": 0.0, "alpha": 0.1, "max_iter": 8}), 60, 300),
+            otherwise("standardized", json!({"noise": 0.1, "standardize": true}), 40, 60),
             otherwise("with gaps", json!({"noise": 0.0, "max_iter": 60}), 40, 60),
+            otherwise("standardized, about medians, with gaps", json!({"center": true, "standardize": true, "max_iter": 60}), 60, 30),
         ],
         "dictionary" => vec![
             otherwise("as many atoms as columns", json!({"batch_size": 64, "max_epochs": 2}), 300, 6),

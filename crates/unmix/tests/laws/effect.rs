@@ -66,11 +66,11 @@ fn warnings_of_settings_without_effect_follow_the_solver_that_auto_chose() {
     assert!(warned(&dense, "tol"), "{:?}", dense.report().warnings);
     assert_eq!(dense.report().settings["svd_solver"], "full");
     let method = METHODS.iter().find(|m| m.key == "pca").unwrap();
-    let said = |solver: &str| {
+    let message = |solver: &str| {
         let resolved = json!({"svd_solver": solver});
         unmix::method::without_effect(method.settings, dense.settings(), resolved.as_object().unwrap())
     };
-    assert_eq!((said("krylov").len(), said("covariance_eigh").len()), (0, 1));
+    assert_eq!((message("krylov").len(), message("covariance_eigh").len()), (0, 1));
 }
 
 /// Batches, epochs and iterations are told apart by the settings that have an effect.

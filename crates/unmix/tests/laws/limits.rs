@@ -221,10 +221,10 @@ fn one_row_that_outweighs_all_others_is_no_panic() {
                 Err(e) => {
                     let reasons =
                         ["the residual variance of the array", "the rows vary along 1 directions only"];
-                    let said = e.to_string();
+                    let message = e.to_string();
                     assert!(
-                        reasons.iter().any(|reason| said.contains(reason)),
-                        "{case}, {outlier:e}: {said}"
+                        reasons.iter().any(|reason| message.contains(reason)),
+                        "{case}, {outlier:e}: {message}"
                     );
                 }
             }

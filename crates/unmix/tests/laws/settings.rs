@@ -46,9 +46,9 @@ fn defaults_are_valid_and_values_of_no_kind_are_refused_by_name() {
         assert!((method.spec)(&settings(json!({}))).is_ok(), "{}", method.key);
         for setting in listed(method) {
             for value in [json!([["a"]]), json!({"a": "b"}), json!("no such word")] {
-                let said = (method.spec)(&settings(json!({setting.name: value}))).err().unwrap();
-                let right = matches!(&said, Error::Setting { name, .. } if name == setting.name);
-                assert!(right, "{} {}: {said}", method.key, setting.name);
+                let message = (method.spec)(&settings(json!({setting.name: value}))).err().unwrap();
+                let right = matches!(&message, Error::Setting { name, .. } if name == setting.name);
+                assert!(right, "{} {}: {message}", method.key, setting.name);
             }
         }
     }
@@ -60,12 +60,12 @@ fn numbers_outside_their_range_are_refused_with_the_range() {
     for method in METHODS {
         for setting in listed(method).filter(|s| s.name != "n_components") {
             for value in outside(&setting.kind) {
-                let said = (method.spec)(&settings(json!({setting.name: value}))).err();
-                let said =
-                    said.unwrap_or_else(|| panic!("{} {}={value}", method.key, setting.name)).to_string();
+                let message = (method.spec)(&settings(json!({setting.name: value}))).err();
+                let message =
+                    message.unwrap_or_else(|| panic!("{} {}={value}", method.key, setting.name)).to_string();
                 let must = format!("{} must ", setting.name);
                 let got = format!(", got {value}");
-                assert!(said.starts_with(&must) && said.contains(&got), "{}: {said}", method.key);
+                assert!(message.starts_with(&must) && message.contains(&got), "{}: {message}", method.key);
             }
         }
     }
@@ -74,72 +74,72 @@ fn numbers_outside_their_range_are_refused_with_the_range() {
 #[test]
 fn typed_specifications_are_validated_by_the_same_kinds() {
     let x = falling(40, 4, 1);
-    let said = |fit: &dyn Fn(&mut Rows<'_, f64>) -> unmix::Result<unmix::Model>| {
+    let message = |fit: &dyn Fn(&mut Rows<'_, f64>) -> unmix::Result<unmix::Model>| {
         fit(&mut Rows::from_slice(&x, 4).unwrap()).err().map(|e| e.to_string()).unwrap_or_default()
     };
     let run = &Run::default();
     let number = |got: &str| format!("must be finite and non-negative, got {got}; choose a number such as");
     let cases: Vec<(String, String)> = vec![
-        (said(&|r| Pca { tol: -1.0, ..Pca::default() }.fit(r, run)), format!("tol {} 1e-6", number("-1.0"))),
+        (message(&|r| Pca { tol: -1.0, ..Pca::default() }.fit(r, run)), format!("tol {} 1e-6", number("-1.0"))),
         (
-            said(&|r| Pca { tol: f64::NAN, ..Pca::default() }.fit(r, run)),
+            message(&|r| Pca { tol: f64::NAN, ..Pca::default() }.fit(r, run)),
             format!("tol {} 1e-6", number("NaN")),
         ),
         (
-            said(&|r| Ica { n_init: 0, ..Ica::default() }.fit(r, run)),
+            message(&|r| Ica { n_init: 0, ..Ica::default() }.fit(r, run)),
             "n_init must be at least 1, got 0".into(),
         ),
         (
-            said(&|r| Ica { tol: Some(f64::NAN), ..Ica::default() }.fit(r, run)),
+            message(&|r| Ica { tol: Some(f64::NAN), ..Ica::default() }.fit(r, run)),
             format!("tol {} 1e-6, or null", number("NaN")),
         ),
         (
-            said(&|r| Ica { whiten: Whitening::Not(true), ..Ica::default() }.fit(r, run)),
+            message(&|r| Ica { whiten: Whitening::Not(true), ..Ica::default() }.fit(r, run)),
             "whiten must be false, or 'unit-variance', got true".into(),
         ),
         (
-            said(&|r| FastIca { whiten: FastIcaWhitening::Not(true), ..FastIca::default() }.fit(r, run)),
+            message(&|r| FastIca { whiten: FastIcaWhitening::Not(true), ..FastIca::default() }.fit(r, run)),
             "choose one of: unit-variance, arbitrary-variance; or give false".into(),
         ),
         (
-            said(&|r| {
+            message(&|r| {
                 FastIca { w_init: Some(vec![vec![f64::INFINITY; 4]; 4]), ..FastIca::default() }.fit(r, run)
             }),
             "w_init must contain finite numbers only, got inf".into(),
         ),
         (
-            said(&|r| Rica { beta: Beta::Weight(f64::NAN), ..Rica::default() }.fit(r, run)),
+            message(&|r| Rica { beta: Beta::Weight(f64::NAN), ..Rica::default() }.fit(r, run)),
             format!("{} 0.2, or 'auto'", number("NaN")),
         ),
         (
-            said(&|r| Rica { max_epochs: 0, ..Rica::default() }.fit(r, run)),
+            message(&|r| Rica { max_epochs: 0, ..Rica::default() }.fit(r, run)),
             "max_epochs must be at least 1, got 0".into(),
         ),
         (
-            said(&|r| NeuralPca { batch_size: 1, ..NeuralPca::default() }.fit(r, run)),
+            message(&|r| NeuralPca { batch_size: 1, ..NeuralPca::default() }.fit(r, run)),
             "batch_size must be at least 2, got 1".into(),
         ),
         (
-            said(&|r| NeuralPca { variant: "gah".into(), ..NeuralPca::default() }.fit(r, run)),
+            message(&|r| NeuralPca { variant: "gah".into(), ..NeuralPca::default() }.fit(r, run)),
             "did you mean 'gha'? choose one of: ".into(),
         ),
         (
-            said(&|r| SigmaPca { a: Widths::Each(vec![1.0, 0.0]), ..SigmaPca::default() }.fit(r, run)),
+            message(&|r| SigmaPca { a: Widths::Each(vec![1.0, 0.0]), ..SigmaPca::default() }.fit(r, run)),
             "a must all be finite and positive, got [1.0,0.0]".into(),
         ),
         (
-            said(&|r| SigmaPca { batch_size: Some(1), ..SigmaPca::default() }.fit(r, run)),
+            message(&|r| SigmaPca { batch_size: Some(1), ..SigmaPca::default() }.fit(r, run)),
             "batch_size must be at least 2, got 1; choose an integer of at least 2, or null".into(),
         ),
     ];
-    for (said, must) in cases {
-        assert!(said.contains(&must), "{said:?} does not contain {must:?}");
+    for (message, must) in cases {
+        assert!(message.contains(&must), "{message:?} does not contain {must:?}");
     }
 }
 
 #[test]
 fn messages_name_all_that_is_possible() {
-    for (key, given, said) in [
+    for (key, given, message) in [
         ("pca", json!({"tol": "small"}), "tol must be a number, got 'small'"),
         (
             "pca",
@@ -168,6 +168,6 @@ fn messages_name_all_that_is_possible() {
     ] {
         let method = unmix::method::find(key).unwrap();
         let found = (method.spec)(&settings(given.clone())).err().unwrap().to_string();
-        assert!(found.contains(said), "{given}: {found}");
+        assert!(found.contains(message), "{given}: {found}");
     }
 }

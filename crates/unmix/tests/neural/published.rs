@@ -92,9 +92,11 @@ fn settings_have_an_effect_in_a_variant_unless_a_warning_denies_it() {
             ("deriv", json!(if own.slope == Slope::One { "true" } else { "one" })),
             ("sigma", json!(if own.sigma == Sigma::One { "batch" } else { "one" })),
         ];
-        for base in [vec![], vec![("sigma", json!("train"))]] {
+        for base in [vec![], vec![("sigma", json!("train"))], vec![("h", json!("sign"))]] {
             let plain = fit(row.key, &base);
             let others = others.iter().filter(|(name, _)| base.iter().all(|(given, _)| given != name));
+            // The slope of the sign is 0, so that no weight moves, whatever the other settings are.
+            let others = others.filter(|(name, _)| base.iter().all(|(given, _)| *given != "h") || *name == "a");
             for other in others {
                 let changed = fit(row.key, &[base.as_slice(), std::slice::from_ref(other)].concat());
                 let beginning = format!("{}=", other.0);
@@ -108,6 +110,22 @@ fn settings_have_an_effect_in_a_variant_unless_a_warning_denies_it() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_sign_needs_no_width() {
+    let (x, _) = mixed(Kind::Laplace, 100, 1.0, 1);
+    let found = |given: serde_json::Value| fit(&x, given);
+    let plain = found(json!({"h": "sign", "deriv": "one"}));
+    let about = |model: &Model| model.report().warnings.iter().any(|w| w.starts_with("a=2.5 has no effect here"));
+    assert!(!about(&plain), "{:?}", plain.report().warnings);
+    for a in [json!(2.5), json!(1.0)] {
+        let wide = found(json!({"h": "sign", "deriv": "one", "a": a}));
+        assert!(plain.tensors().iter().all(|(name, tensor)| wide.tensor(name) == Some(tensor)), "{a}");
+        assert_eq!(about(&wide), a == json!(2.5), "{:?}", wide.report().warnings);
+    }
+    let refused = try_fit("sigma-pca", &settings(json!({"h": "steep"})), &x, 10).unwrap_err().to_string();
+    assert!(refused.contains("give a number"), "{refused}");
 }
 
 #[test]

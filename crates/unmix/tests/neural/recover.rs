@@ -195,7 +195,7 @@ fn adam_without_the_tangent_correction_misses_the_axes_and_weight_norm_needs_non
 }
 
 #[test]
-fn learnt_deviations_grow_without_bound_unless_penalised() {
+fn learned_deviations_grow_without_bound_unless_penalised() {
     let (x, _) = mixed(Kind::Laplace, 20_000, 1.0, 1);
     let rows = Rows::from_slice(&x, P).unwrap();
     let published = Training { tangent: true, ..LITERAL };

@@ -73,6 +73,6 @@ fn a_learning_rate_that_diverges_is_refused() {
     let x = falling(400, 8, 3);
     let given = json!({"n_components": 2, "solver": "sgd", "learning_rate": 1e30});
     let rule = NeuralPca::from_settings(&settings(given)).unwrap();
-    let said = rule.fit(&mut Rows::from_slice(&x, 8).unwrap(), &Run::default()).unwrap_err().to_string();
-    assert!(said.contains("the weights diverged in epoch 1; choose a smaller value"), "{said}");
+    let message = rule.fit(&mut Rows::from_slice(&x, 8).unwrap(), &Run::default()).unwrap_err().to_string();
+    assert!(message.contains("the weights diverged in epoch 1; choose a smaller value"), "{message}");
 }

@@ -56,7 +56,7 @@ fn free_columns_have_the_length_that_their_weight_of_orthogonality_gives_them() 
 }
 
 #[test]
-fn learnt_deviations_converge_to_the_root_of_the_formula() {
+fn learned_deviations_converge_to_the_root_of_the_formula() {
     let x = plain(4000, &[2.0, 0.5], 8);
     let push = |t: f64| (t - t.tanh()) * (t.tanh() - t * (1.0 - t.tanh().powi(2)));
     // The root of E[(t - tanh t)(tanh t - t sech² t)] = l2, t = z / r: r = 2.50 for Laplace and l2 = 1e-2, 4.37 for 1e-3.

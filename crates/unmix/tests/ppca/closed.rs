@@ -159,8 +159,8 @@ fn rows_without_noise_are_refused_unless_it_is_bounded() {
         json!({"n_components": 3}),
         json!({"n_components": 2, "algorithm": "em"}),
     ] {
-        let said = try_fit("ppca", &settings(given.clone()), &x, p).unwrap_err().to_string();
-        assert!(said.contains("unbounded") && said.contains("noise_floor=1e-8"), "{given}: {said}");
+        let message = try_fit("ppca", &settings(given.clone()), &x, p).unwrap_err().to_string();
+        assert!(message.contains("unbounded") && message.contains("noise_floor=1e-8"), "{given}: {message}");
     }
     let floored = fitted(json!({"n_components": 3, "noise_floor": 1e-8}), &x, p);
     assert!(floored.report().warnings.iter().any(|w| w.contains("lower bound")));
@@ -168,8 +168,8 @@ fn rows_without_noise_are_refused_unless_it_is_bounded() {
     assert!(score(&floored, &x, p).is_finite());
     // With as many components as columns, or as rows, no direction is left for the noise.
     for (n, k) in [(50, 6), (4, 4)] {
-        let said = try_fit("ppca", &settings(json!({"n_components": k})), &falling(n, 6, 1), 6);
-        assert!(said.unwrap_err().to_string().contains("components must be fewer than both"), "{n} {k}");
+        let message = try_fit("ppca", &settings(json!({"n_components": k})), &falling(n, 6, 1), 6);
+        assert!(message.unwrap_err().to_string().contains("components must be fewer than both"), "{n} {k}");
     }
     let one = try_fit("ppca", &settings(json!({})), &falling(9, 1, 1), 1).unwrap_err().to_string();
     assert!(one.contains("n_features=1"), "{one}");

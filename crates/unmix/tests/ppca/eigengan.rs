@@ -80,14 +80,14 @@ fn blocks_are_found_as_often_as_the_criterion_finds_them() {
 #[test]
 fn groups_that_do_not_fit_are_refused() {
     let x = falling(40, 5, 1);
-    for (given, said) in [
+    for (given, message) in [
         (json!({"groups": [3, 2]}), "choose blocks of at most 4 components together"),
         (json!({"groups": [2, 1], "n_components": 2}), "the blocks of groups=[2, 1] have 3 components"),
         (json!({"groups": [0, 1]}), "groups"),
         (json!({"groups": "aic"}), "groups"),
     ] {
         let found = try_fit("linear-eigengan", &settings(given.clone()), &x, 5).unwrap_err().to_string();
-        assert!(found.contains(said), "{given}: {found}");
+        assert!(found.contains(message), "{given}: {found}");
     }
     let mut gaps = x.clone();
     gaps[7] = f64::NAN;

@@ -135,6 +135,6 @@ fn results_have_the_same_bits_on_any_threads_and_rows_outside_the_fit_are_report
     assert!(filled(&model, &x[..120], ImputeOptions::default(), 1).1.is_empty());
     let pca = try_fit("pca", &settings(json!({})), &[1.0, 2.0, 3.0, 5.0, 4.0, 2.0], 3).unwrap();
     let rows = AnyRows::F64(Rows::from_slice(&x[..30], 3).unwrap());
-    let said = Imputer::new(&pca, &rows, ImputeOptions::default(), &on_threads(1)).err().unwrap().to_string();
-    assert!(said.contains("fit ppca"), "{said}");
+    let message = Imputer::new(&pca, &rows, ImputeOptions::default(), &on_threads(1)).err().unwrap().to_string();
+    assert!(message.contains("fit ppca"), "{message}");
 }

@@ -83,7 +83,7 @@ fn one_unit_and_many_units_are_fits() {
 #[test]
 fn settings_that_exclude_each_other_are_refused_with_what_would_work() {
     let x = falling(40, 5, 1);
-    let said = |given: Value| try_fit("rfn", &settings(given), &x, 5).map(|_| ()).unwrap_err().to_string();
+    let message = |given: Value| try_fit("rfn", &settings(given), &x, 5).map(|_| ()).unwrap_err().to_string();
     for (given, words) in [
         (json!({"e_step": "coordinate", "normalize": "std"}), "choose normalize='rms' or 'none'"),
         (json!({"e_step": "coordinate", "dead_unit": "zero"}), "choose normalize='none'"),
@@ -95,7 +95,7 @@ fn settings_that_exclude_each_other_are_refused_with_what_would_work() {
         (json!({"prior_cov": -1.0}), "prior_cov must"),
         (json!({"n_components": 0}), "n_components"),
     ] {
-        let text = said(given.clone());
+        let text = message(given.clone());
         assert!(text.contains(words) && !text.contains('\n'), "{given}: {text}");
     }
 }
@@ -119,7 +119,7 @@ fn codes_beyond_memory_are_refused_before_anything_is_read() {
 #[test]
 fn one_row_and_numbers_that_are_not_finite_are_refused() {
     let x = falling(40, 5, 1);
-    let said =
+    let message =
         |x: &[f64], given: Value| try_fit("rfn", &settings(given), x, 5).map(|_| ()).unwrap_err().to_string();
     let mut broken = x.clone();
     broken[5 * 17 + 2] = f64::NAN;
@@ -129,12 +129,12 @@ fn one_row_and_numbers_that_are_not_finite_are_refused() {
         json!({"n_components": 3, "max_iter": 5, "e_step": "coordinate"}),
         json!({"n_components": 3, "max_iter": 5, "e_step": "cascade", "center": "median"}),
     ] {
-        let text = said(&x[..5], given.clone());
+        let text = message(&x[..5], given.clone());
         assert!(text.contains("2 rows") || text.contains("at least 2"), "{given}: {text}");
-        let text = said(&broken, given.clone());
+        let text = message(&broken, given.clone());
         assert!(text.contains("row 17, column 2 is NaN"), "{given}: {text}");
         // Rows without any variation have nothing that units could explain.
-        let text = said(&[3.0; 50], given.clone());
+        let text = message(&[3.0; 50], given.clone());
         assert!(text.contains("all 5 columns are constant"), "{given}: {text}");
     }
     // Two rows are enough, and so is one column.

@@ -180,8 +180,8 @@ fn a_factorisation_that_fails_is_an_error_with_its_iteration_or_the_fit_is_finit
 #[test]
 fn unknown_settings_are_refused() {
     let x = falling(20, 4, 1);
-    let said = |given: Value| try_fit("rfn", &settings(given), &x, 4).map(|_| ()).unwrap_err().to_string();
+    let message = |given: Value| try_fit("rfn", &settings(given), &x, 4).map(|_| ()).unwrap_err().to_string();
     for name in ["activation", "h_threshold", "momentum", "apply_scaling"] {
-        assert!(said(json!({name: 0})).contains(name));
+        assert!(message(json!({name: 0})).contains(name));
     }
 }

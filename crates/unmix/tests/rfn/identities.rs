@@ -16,7 +16,7 @@ const PLAIN: Prior = Prior { mean: 0.0, variance: 1.0 };
 const OTHER: Prior = Prior { mean: -0.4, variance: 1.7 };
 
 /// Rows, parameters, posterior, sums over rectified codes.
-struct Made {
+struct Fixture {
     x: Matrix<f64>,
     parameters: Parameters,
     posterior: Posterior,
@@ -24,7 +24,7 @@ struct Made {
     c: Matrix<f64>,
 }
 
-fn made(n: usize, m: usize, l: usize, prior: Prior, full: bool) -> Made {
+fn made(n: usize, m: usize, l: usize, prior: Prior, full: bool) -> Fixture {
     let x = centred(normal(n, m, 1));
     let draws = Stream::new(3, 1);
     let psi: Vec<f64> = (0..m).map(|k| 0.2 + draws.uniform(k as u64)).collect();
@@ -43,7 +43,7 @@ fn made(n: usize, m: usize, l: usize, prior: Prior, full: bool) -> Made {
     let sums = Rows::from_slice(x.as_slice(), m).unwrap().sweep(&Run::default(), "codes", &gather).unwrap();
     let mut c = factor::multiply(&x.transposed(), &x);
     c.as_mut_slice().iter_mut().for_each(|c| *c /= n as f64);
-    Made { x, parameters, posterior, sums, c }
+    Fixture { x, parameters, posterior, sums, c }
 }
 
 fn psi_matrix(noise: &Noise) -> Matrix<f64> {
@@ -66,7 +66,7 @@ fn log_determinant(a: &Matrix<f64>) -> f64 {
 }
 
 /// Scaled codes of every row, as a matrix.
-fn codes(made: &Made, scale: &[f64]) -> Matrix<f64> {
+fn codes(made: &Fixture, scale: &[f64]) -> Matrix<f64> {
     let p = factor::multiply(&made.x, &made.posterior.b);
     Matrix::from_fn(p.rows(), p.cols(), |i, j| (p[(i, j)] + made.posterior.bias[j]).max(0.0) * scale[j])
 }
@@ -121,7 +121,7 @@ fn sums_of_a_pass_are_those_of_the_codes() {
 }
 
 /// The objective row by row: log-likelihood less the divergence from the posterior.
-fn objective_by_rows(made: &Made, prior: Prior, mu: &Matrix<f64>) -> f64 {
+fn objective_by_rows(made: &Fixture, prior: Prior, mu: &Matrix<f64>) -> f64 {
     let (n, m, l) = (made.x.rows(), made.x.cols(), mu.cols());
     let w = &made.parameters.w;
     let mut k = factor::multiply_transposed(w, w);
@@ -194,7 +194,7 @@ fn the_objective_is_the_likelihood_less_the_divergence() {
 }
 
 /// The expected reconstruction error at other parameters, for the same moments.
-fn error_at(made: &Made, stats: &Statistics, s: &Matrix<f64>, w: &Matrix<f64>, psi: &[f64]) -> f64 {
+fn error_at(made: &Fixture, stats: &Statistics, s: &Matrix<f64>, w: &Matrix<f64>, psi: &[f64]) -> f64 {
     let m = w.rows();
     let c = Moments::Diagonal((0..m).map(|k| made.c[(k, k)]).collect());
     let e = Expected::new(w, stats, s, &c).diagonal();
@@ -242,7 +242,7 @@ fn inner_row(a: &Matrix<f64>, b: &Matrix<f64>, k: usize) -> f64 {
 }
 
 /// A step with wide bounds on the noise.
-fn step(made: &Made, rate: f64, how: MStep) -> Step {
+fn step(made: &Fixture, rate: f64, how: MStep) -> Step {
     let m = made.c.rows();
     Step {
         rate,

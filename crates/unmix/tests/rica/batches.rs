@@ -114,7 +114,7 @@ fn batches_of_no_rows_and_no_epochs_are_refused() {
         (batched(10, 0), "max_epochs must be at least 1, got 0"),
     ] {
         let mut rows = Rows::from_slice(&x, 3).unwrap();
-        let said = spec.fit(&mut rows, &on_threads(1)).unwrap_err().to_string();
-        assert!(said.contains(name), "{said}");
+        let message = spec.fit(&mut rows, &on_threads(1)).unwrap_err().to_string();
+        assert!(message.contains(name), "{message}");
     }
 }

@@ -24,6 +24,9 @@ fn both_parts_are_recovered_on_the_published_designs() {
                 assert_eq!(numbers(&model, "noise_std"), [0.0], "{name}");
                 let error = made.error(&low_rank(&model, &x));
                 assert!(error <= 1e-5, "{name}: {error:e}");
+                let wrong = made.sparse.as_slice().iter().filter(|x| **x != 0.0).count() as f64;
+                let found = report.diagnostics["sparse_share"].as_f64().unwrap() * (n * n) as f64;
+                assert!((found / wrong - 1.0).abs() < 0.01, "{name}: {found} of {wrong} sparse cells");
                 if seed == 0 && n == 100 {
                     let large: Vec<f64> = x.iter().map(|x| 1000.0 * x).collect();
                     let scaled = fit(&RobustPca::default(), &large, n);

@@ -14,29 +14,29 @@ fn settings_that_exclude_each_other_are_refused() {
     let (x, _) = toy(60, 1);
     let plain = SparseAutoencoder::default;
     for activation in [Activation::Topk, Activation::BatchTopk] {
-        let said = refused(&SparseAutoencoder { activation, alpha: Some(0.1), ..plain() }, &x, 32);
-        assert!(said.contains("alpha") && said.contains("fixes the number of active units"), "{said}");
+        let message = refused(&SparseAutoencoder { activation, alpha: Some(0.1), ..plain() }, &x, 32);
+        assert!(message.contains("alpha") && message.contains("fixes the number of active units"), "{message}");
     }
     let spec = SparseAutoencoder { n_components: Some(10), l0: L0::Number(11), ..plain() };
-    let said = refused(&spec, &x, 32);
-    assert!(said.contains("l0 must be at most n_components, which is 10, got 11"), "{said}");
+    let message = refused(&spec, &x, 32);
+    assert!(message.contains("l0 must be at most n_components, which is 10, got 11"), "{message}");
     let atoms = Matrix::from_fn(3, 5, |i, j| (i + j) as f64);
-    let said = refused(&SparseAutoencoder { dict_init: Some(atoms), ..plain() }, &x, 32);
-    assert!(said.contains("dict_init") && said.contains("the rows have 32 columns"), "{said}");
+    let message = refused(&SparseAutoencoder { dict_init: Some(atoms), ..plain() }, &x, 32);
+    assert!(message.contains("dict_init") && message.contains("the rows have 32 columns"), "{message}");
     let mut atoms = Matrix::from_fn(3, 32, |i, j| (i + j) as f64);
     atoms.row_mut(1).fill(0.0);
-    let said = refused(&SparseAutoencoder { dict_init: Some(atoms), ..plain() }, &x, 32);
-    assert!(said.contains("atom 1 is 0"), "{said}");
+    let message = refused(&SparseAutoencoder { dict_init: Some(atoms), ..plain() }, &x, 32);
+    assert!(message.contains("atom 1 is 0"), "{message}");
 }
 
 #[test]
 fn a_loss_that_diverges_is_refused_with_the_epoch_and_a_remedy() {
     let (x, _) = toy(300, 1);
     let spec = SparseAutoencoder { learning_rate: LearningRate::Number(1e5), ..Default::default() };
-    let said = refused(&spec, &x, 32);
+    let message = refused(&spec, &x, 32);
     assert!(
-        said.contains("learning_rate") && said.contains("in epoch 1") && said.contains("smaller value"),
-        "{said}"
+        message.contains("learning_rate") && message.contains("in epoch 1") && message.contains("smaller value"),
+        "{message}"
     );
 }
 
@@ -68,12 +68,12 @@ fn codes_that_reconstruct_rows_worse_than_their_mean_give_a_warning() {
         max_epochs: 1,
         ..Default::default()
     };
-    let said = "the mean of the rows reconstructs them as well as the codes do, or better";
+    let message = "the mean of the rows reconstructs them as well as the codes do, or better";
     let model = fit(&spec, &x, 32, 0);
-    assert!(super::diagnostic(&model, "fvu") >= 1.0 && crate::made::warned(&model, said));
+    assert!(super::diagnostic(&model, "fvu") >= 1.0 && crate::made::warned(&model, message));
     let spec = SparseAutoencoder { n_components: Some(64), l0: L0::Number(4), ..Default::default() };
     let model = fit(&spec, &x, 32, 0);
-    assert!(super::diagnostic(&model, "fvu") < 1.0 && !crate::made::warned(&model, said));
+    assert!(super::diagnostic(&model, "fvu") < 1.0 && !crate::made::warned(&model, message));
 }
 
 #[test]
@@ -81,12 +81,12 @@ fn rows_that_do_not_vary_one_row_and_gaps_are_refused() {
     let spec = SparseAutoencoder::default();
     let constant = spec.fit(&mut Rows::from_slice(&[3.0; 80], 4).unwrap(), &Run::default());
     assert!(matches!(constant, Err(unmix::Error::NoVariance { .. })));
-    let said = refused(&spec, &[1.0, 2.0, 3.0], 3);
-    assert!(said.contains("sae needs at least 2 rows, but the array has 1"), "{said}");
+    let message = refused(&spec, &[1.0, 2.0, 3.0], 3);
+    assert!(message.contains("sae needs at least 2 rows, but the array has 1"), "{message}");
     let mut x = toy(60, 1).0;
     x[70] = f64::NAN;
-    let said = refused(&spec, &x, 32);
-    assert!(said.contains("row 2") && said.contains("column 6"), "{said}");
+    let message = refused(&spec, &x, 32);
+    assert!(message.contains("row 2") && message.contains("column 6"), "{message}");
 }
 
 #[test]
@@ -96,9 +96,9 @@ fn codes_of_another_width_are_refused() {
     let codes = vec![0.0; 2 * 17];
     let rows = Rows::from_slice(&codes, 17).unwrap();
     let mut sink = unmix::data::VecSink(Vec::new());
-    let said = model.decode(&rows, &Run::default(), &mut sink).unwrap_err().to_string();
-    assert!(said.contains("17") && said.contains("128"), "{said}");
+    let message = model.decode(&rows, &Run::default(), &mut sink).unwrap_err().to_string();
+    assert!(message.contains("17") && message.contains("128"), "{message}");
     let settings = json!({"l0": 0});
-    let said = SparseAutoencoder::from_settings(settings.as_object().unwrap()).unwrap_err().to_string();
-    assert!(said.contains("l0") && said.contains("got 0"), "{said}");
+    let message = SparseAutoencoder::from_settings(settings.as_object().unwrap()).unwrap_err().to_string();
+    assert!(message.contains("l0") && message.contains("got 0"), "{message}");
 }

@@ -124,14 +124,14 @@ fn the_strongest_rows_of_each_unit_are_those_of_a_sort() {
 fn rows_that_cannot_be_evaluated_are_refused() {
     let (x, _) = toy(200, 1);
     let model = model(Activation::Topk, &x);
-    let said = |x: &[f64], p: usize| {
+    let message = |x: &[f64], p: usize| {
         evaluate(&model, &mut Rows::from_slice(x, p).unwrap(), &on_threads(1)).unwrap_err().to_string()
     };
-    assert!(said(&x[..320], 16).contains("32 columns are needed"), "{}", said(&x[..320], 16));
-    assert!(said(&[1.0; 96], 32).contains("var"), "{}", said(&[1.0; 96], 32));
+    assert!(message(&x[..320], 16).contains("32 columns are needed"), "{}", message(&x[..320], 16));
+    assert!(message(&[1.0; 96], 32).contains("var"), "{}", message(&[1.0; 96], 32));
     let mut broken = x.clone();
     broken[40] = f64::NAN;
-    assert!(said(&broken, 32).contains("row 1"), "{}", said(&broken, 32));
+    assert!(message(&broken, 32).contains("row 1"), "{}", message(&broken, 32));
     let none = top_rows(&model, &mut Rows::from_slice(&x, 32).unwrap(), 0, &on_threads(1)).unwrap_err();
     assert!(none.to_string().contains("must be at least 1"), "{none}");
     let pca = unmix::Pca::default().fit(&mut Rows::from_slice(&x, 32).unwrap(), &Run::default()).unwrap();

@@ -218,7 +218,7 @@ fn older_configurations_are_read() {
 fn unsupported_configurations_and_tensors_are_refused() {
     let folder = TempDir::new().unwrap();
     let (place, tensors) = (folder.path().join("sae"), made("standard"));
-    let said = |tensors: &BTreeMap<&'static str, (Vec<usize>, Vec<f64>)>, cfg: Value| {
+    let message = |tensors: &BTreeMap<&'static str, (Vec<usize>, Vec<f64>)>, cfg: Value| {
         written(&place, tensors, &cfg);
         read(&place).unwrap_err().to_string()
     };
@@ -236,18 +236,18 @@ fn unsupported_configurations_and_tensors_are_refused() {
         (json!({"architecture": "jumprelu"}), "has no tensor threshold"),
         (json!({"d_sae": 10}), "d_sae in cfg.json is 10"),
     ] {
-        let error = said(&tensors, cfg.clone());
+        let error = message(&tensors, cfg.clone());
         assert!(error.contains(words), "{cfg}: {error}");
     }
     let mut more = tensors.clone();
     more.insert("scaling_factor", (vec![9], vec![2.0; 9]));
-    assert!(said(&more, json!({})).contains("has a tensor scaling_factor"));
+    assert!(message(&more, json!({})).contains("has a tensor scaling_factor"));
     let mut broken = tensors.clone();
     broken.get_mut("b_enc").unwrap().1[2] = f64::NAN;
-    assert!(said(&broken, json!({})).contains("entry 2 of its tensor b_enc"));
+    assert!(message(&broken, json!({})).contains("entry 2 of its tensor b_enc"));
     let mut short = tensors.clone();
     short.insert("b_enc", (vec![8], vec![0.0; 8]));
-    assert!(said(&short, json!({})).contains("b_enc has the shape [8]"));
+    assert!(message(&short, json!({})).contains("b_enc has the shape [8]"));
     std::fs::write(place.join("sae_weights.safetensors"), b"PK").unwrap();
     assert!(read(&place).unwrap_err().to_string().contains("not a safetensors file"));
     std::fs::write(place.join("cfg.json"), b"{").unwrap();

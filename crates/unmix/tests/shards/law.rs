@@ -93,19 +93,19 @@ fn fits_that_need_the_rows_are_refused_and_listed_on_the_page() {
     let x = falling(3000, 4, 7);
     let distributed = Distributed::new(&x, 4, &[0, 0]);
     for (key, given, requested) in refused() {
-        let told = distributed.fit::<f64>(key, &given).map(|_| ()).unwrap_err().to_string();
+        let message = distributed.fit::<f64>(key, &given).map(|_| ()).unwrap_err().to_string();
         let want = "the rows are held by remote workers, which return only sums over them; choose a method that needs only sums \
             over the rows, or load the rows on this machine";
-        assert!(told.starts_with(requested) && told.ends_with(want), "{key} {given}: {told}");
+        assert!(message.starts_with(requested) && message.ends_with(want), "{key} {given}: {message}");
         assert!(page.contains(requested), "the page about shards does not name '{requested}'");
     }
     let model = distributed.fit::<f64>("pca", &json!({})).unwrap();
     let nobody = |_: &[u8]| Ok(Vec::new());
     let rows = AnyRows::F64(Rows::remote(3000, 4, &nobody));
-    let told = unmix::stability::stability(&model, &rows, Default::default(), &Run::default())
+    let message = unmix::stability::stability(&model, &rows, Default::default(), &Run::default())
         .map(|_| ())
         .unwrap_err()
         .to_string();
-    assert!(told.starts_with("stability of a decomposition"), "{told}");
+    assert!(message.starts_with("stability of a decomposition"), "{message}");
     assert!(page.contains("`stability`"));
 }

@@ -232,7 +232,7 @@ fn every_variant_fits_with_every_sigma_and_those_that_standardise_nothing_say_so
 #[test]
 fn settings_that_exclude_each_other_are_refused_with_what_would_work() {
     let (x, _) = mixed(100);
-    for (given, said) in [
+    for (given, message) in [
         (json!({"a": -1.0}), "a must be finite and positive, got -1.0"),
         (json!({"a": [1.0, 2.0], "n_components": 3}), "there are 3 components"),
         (json!({"h": "hard"}), "give a number"),
@@ -242,7 +242,7 @@ fn settings_that_exclude_each_other_are_refused_with_what_would_work() {
         (json!({"constraint": "nativ"}), "did you mean 'native'"),
     ] {
         let e = try_fit("sigma-pca", &settings(given.clone()), &x, 10).unwrap_err().to_string();
-        assert!(e.contains(said), "{given}: {e}");
+        assert!(e.contains(message), "{given}: {e}");
     }
 }
 
@@ -257,7 +257,7 @@ fn a_tolerance_below_rounding_converges_with_a_warning() {
         let report = model.report();
         assert_eq!(report.outcome, Outcome::Converged, "{:?} after {}", report.residual, report.n_iter);
         assert!(report.residual.unwrap() < least && report.n_iter < 400, "{:?}", report.residual);
-        let said = report.warnings.join("; ");
-        assert!(said.contains("as small as rounding allows"), "{said}");
+        let message = report.warnings.join("; ");
+        assert!(message.contains("as small as rounding allows"), "{message}");
     }
 }

@@ -118,8 +118,8 @@ fn a_fit_that_did_not_converge_resolves_nothing_with_a_warning() {
     let unfinished = fit(&sample, json!({"tol": 0.0, "max_iter": 40, "halves": false}));
     assert_ne!(unfinished.report().outcome, Outcome::Converged);
     assert_eq!(resolved(&sample, &unfinished).0, 0);
-    let said = unfinished.report().warnings.join("; ");
-    assert!(said.contains("not resolved: the fit ended before it converged"), "{said}");
+    let message = unfinished.report().warnings.join("; ");
+    assert!(message.contains("not resolved: the fit ended before it converged"), "{message}");
 }
 
 #[test]
@@ -168,8 +168,8 @@ fn each_reason_alone_leaves_a_component_unresolved() {
             halves: Some(&halves),
             converged,
         });
-        let said = in_words(&found, &[4.0, 4.0]);
-        assert_eq!(found[0].reason.is_none(), said.is_empty(), "{said:?}");
+        let message = in_words(&found, &[4.0, 4.0]);
+        assert_eq!(found[0].reason.is_none(), message.is_empty(), "{message:?}");
         found[0].reason
     };
     assert_eq!(doubt(good.clone(), 0.99, true), None);

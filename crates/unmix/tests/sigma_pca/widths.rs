@@ -31,12 +31,12 @@ fn all_found(n: usize, k: usize, distributions: &[Distribution], seed: u64) {
     for (key, given) in [("sigma-pca", json!({"halves": false})), ("ica", json!({"algorithm": "sigma-pca"}))]
     {
         let model = fit(key, given, &data.x);
-        let (report, said) = (model.report(), format!("{key}: {n} rows of {k}, {distributions:?}"));
-        assert_eq!(found(&model, &data.mixing), k, "{said}");
-        assert_eq!(report.outcome, Outcome::Converged, "{said}: {:?}", report.residual);
+        let (report, message) = (model.report(), format!("{key}: {n} rows of {k}, {distributions:?}"));
+        assert_eq!(found(&model, &data.mixing), k, "{message}");
+        assert_eq!(report.outcome, Outcome::Converged, "{message}: {:?}", report.residual);
         let warnings = report.warnings.join("; ");
-        assert!(!warnings.contains("nothing beyond PCA"), "{said}: {warnings}");
-        assert!(!warnings.contains("cannot be distinguished from Gaussian"), "{said}: {warnings}");
+        assert!(!warnings.contains("nothing beyond PCA"), "{message}: {warnings}");
+        assert!(!warnings.contains("cannot be distinguished from Gaussian"), "{message}: {warnings}");
     }
 }
 

@@ -9,18 +9,18 @@ use unmix::{Error, Matrix, Rows, SubspaceClustering};
 #[test]
 fn settings_that_do_not_fit_the_rows_are_refused() {
     let x = falling(20, 5, 1);
-    let said = |given| match try_fit("subspace-clustering", &settings(given), &x, 5) {
+    let message = |given| match try_fit("subspace-clustering", &settings(given), &x, 5) {
         Err(e @ Error::Setting { .. }) => e.to_string(),
         other => panic!("{:?}", other.map(|_| ())),
     };
-    assert!(said(json!({"n_clusters": 0})).contains("n_clusters must be at least 1"));
-    assert!(said(json!({"n_clusters": 21})).contains("has 20 rows"));
-    assert!(said(json!({"n_components": 6})).contains("n_components=6"));
-    assert!(said(json!({"n_components": [2, 6], "n_clusters": 2})).contains("n_components=6"));
-    assert!(said(json!({"n_components": [2, 2]})).contains("number of clusters is not given"));
-    assert!(said(json!({"n_components": [2, 2], "n_clusters": 3})).contains("there are 3 clusters"));
-    assert!(said(json!({"alpha": 1.0})).contains("alpha"));
-    assert!(said(json!({"algorithm": "scc"})).contains("did you mean 'ssc'?"));
+    assert!(message(json!({"n_clusters": 0})).contains("n_clusters must be at least 1"));
+    assert!(message(json!({"n_clusters": 21})).contains("has 20 rows"));
+    assert!(message(json!({"n_components": 6})).contains("n_components=6"));
+    assert!(message(json!({"n_components": [2, 6], "n_clusters": 2})).contains("n_components=6"));
+    assert!(message(json!({"n_components": [2, 2]})).contains("number of clusters is not given"));
+    assert!(message(json!({"n_components": [2, 2], "n_clusters": 3})).contains("there are 3 clusters"));
+    assert!(message(json!({"alpha": 1.0})).contains("alpha"));
+    assert!(message(json!({"algorithm": "scc"})).contains("did you mean 'ssc'?"));
 }
 
 #[test]

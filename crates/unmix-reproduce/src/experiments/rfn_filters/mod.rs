@@ -143,7 +143,7 @@ fn judge(
     median: f64,
     given: bool,
 ) -> Result<()> {
-    let what = |said: &str| format!("{set}, {method}: {said}");
+    let what = |quantity: &str| format!("{set}, {method}: {quantity}");
     let (share, middle) = (what("share of smooth filters"), what("median autocorrelation"));
     let reason = "of 2000 digits by 100 units";
     match (set, method) {

@@ -1,13 +1,13 @@
 //! Modules found by each method, differences between methods on the same data, and the conditions.
 
-use super::fits::{Fitted, Found, Job, Starts};
+use super::fits::{Fitted, ModuleRecovery, Job, Starts};
 use super::planted::{Done, FLOOR, PLANTED, Plan, UNITS};
 use crate::lab::Lab;
 use crate::output::{Grid, GridCell};
 use unmix::Result;
 use unmix::stats::mean_interval;
 
-/// What is compared with each other: a method, and the fits that are ranked together.
+/// A line of the comparison: a method, and the fits that are ranked together.
 pub(super) type Line = (Fitted, Starts);
 
 const OF_STARTS: [Starts; 5] =
@@ -38,14 +38,14 @@ pub(super) fn name((fitted, starts): Line, with_floor: bool) -> String {
 }
 
 /// Results of a line on every data set of a shift, in the order of the instances.
-pub(super) fn of(done: &[Done], (fitted, starts): Line, units: usize, shift: f64) -> Vec<&Found> {
+pub(super) fn results_of(done: &[Done], (fitted, starts): Line, units: usize, shift: f64) -> Vec<&ModuleRecovery> {
     let own = |job: &Job| job.fitted == fitted && job.units == units && job.shift == shift;
     let mut own: Vec<&Done> = done.iter().filter(|(job, _)| own(job)).collect();
     own.sort_by_key(|(job, _)| job.instance);
     own.iter().flat_map(|(_, found)| found.iter().filter(move |f| f.starts == starts)).collect()
 }
 
-fn sum(of: &[&Found], get: impl Fn(&Found) -> f64) -> f64 {
+fn sum(of: &[&ModuleRecovery], get: impl Fn(&ModuleRecovery) -> f64) -> f64 {
     of.iter().map(|f| get(f)).sum()
 }
 
@@ -68,7 +68,7 @@ pub(super) fn judged(lab: &mut Lab<'_>, plan: &Plan, done: &[Done]) -> Result<()
     let planted = PLANTED * plan.instances as f64;
     for &shift in plan.shifts {
         for line in lines(plan).into_iter().filter(|(fitted, _)| is_judged(*fitted)) {
-            let found = sum(&of(done, line, UNITS, shift), |f| f.found);
+            let found = sum(&results_of(done, line, UNITS, shift), |f| f.found);
             let what = format!("shift {shift}, {UNITS} units, {}: found of {planted}", name(line, false));
             lab.beside(
                 what,
@@ -77,7 +77,7 @@ pub(super) fn judged(lab: &mut Lab<'_>, plan: &Plan, done: &[Done]) -> Result<()
                 "of five other data sets; the conditions are about the pooled starts",
             )?;
         }
-        conditions(lab, shift, &of(done, rfn("rms", Starts::All), UNITS, shift), planted)?;
+        conditions(lab, shift, &results_of(done, rfn("rms", Starts::All), UNITS, shift), planted)?;
     }
     Ok(())
 }
@@ -87,11 +87,11 @@ fn is_judged(fitted: Fitted) -> bool {
 }
 
 /// Of all starts pooled: 96 % found and 90 % among the first ten at shifts 5 and 4, 72 % declared at 4, at most 15 % of the declared false.
-fn conditions(lab: &mut Lab<'_>, shift: f64, all: &[&Found], planted: f64) -> Result<()> {
-    let what = |said: &str| format!("shift {shift}, {UNITS} units, all starts pooled: {said}");
+fn conditions(lab: &mut Lab<'_>, shift: f64, all: &[&ModuleRecovery], planted: f64) -> Result<()> {
+    let what = |quantity: &str| format!("shift {shift}, {UNITS} units, all starts pooled: {quantity}");
     let (found, first) = (sum(all, |f| f.found), sum(all, |f| f.first));
     let declared =
-        |get: fn(&super::fits::Declared) -> f64| sum(all, |f| f.declared.as_ref().map_or(0.0, get));
+        |get: fn(&super::fits::SignificantModules) -> f64| sum(all, |f| f.declared.as_ref().map_or(0.0, get));
     let (count, modules, wrong) = (declared(|d| d.all), declared(|d| d.modules), declared(|d| d.wrong));
     if shift < 4.0 {
         lab.number(what("found among the first ten"), first)?;
@@ -135,7 +135,7 @@ pub(super) fn tables(lab: &mut Lab<'_>, plan: &Plan, done: &[Done]) -> Result<()
         for line in lines(plan) {
             let mut row = vec![GridCell::of(vec![name(line, true)])];
             for &shift in plan.shifts {
-                let own = of(done, line, units, shift);
+                let own = results_of(done, line, units, shift);
                 row.push(cell(&own));
                 all.push(record(line, units, shift, &own));
                 each.extend(
@@ -169,17 +169,17 @@ fn key((fitted, starts): Line, units: usize, shift: f64) -> Vec<String> {
 }
 
 /// Declared modules, how many planted ones they are, and how many none; empty where there are no q-values.
-fn declared(of: &[&Found]) -> [String; 3] {
+fn declared(of: &[&ModuleRecovery]) -> [String; 3] {
     if of.iter().any(|f| f.declared.is_none()) || of.is_empty() {
         return Default::default();
     }
-    let total = |get: fn(&super::fits::Declared) -> f64| {
+    let total = |get: fn(&super::fits::SignificantModules) -> f64| {
         sum(of, |f| f.declared.as_ref().map_or(0.0, get)).to_string()
     };
     [total(|d| d.all), total(|d| d.modules), total(|d| d.wrong)]
 }
 
-fn record(line: Line, units: usize, shift: f64, own: &[&Found]) -> Vec<String> {
+fn record(line: Line, units: usize, shift: f64, own: &[&ModuleRecovery]) -> Vec<String> {
     let n = own.len() as f64;
     let numbers = [
         n,
@@ -192,7 +192,7 @@ fn record(line: Line, units: usize, shift: f64, own: &[&Found]) -> Vec<String> {
     key(line, units, shift).into_iter().chain(numbers).chain(declared(own)).collect()
 }
 
-fn of_instance(line: Line, units: usize, shift: f64, instance: usize, f: &Found) -> Vec<String> {
+fn of_instance(line: Line, units: usize, shift: f64, instance: usize, f: &ModuleRecovery) -> Vec<String> {
     let numbers = [f.found, f.first, f.consensus].map(|v| format!("{v:.6}"));
     let at = std::iter::once(instance.to_string());
     key(line, units, shift).into_iter().chain(at).chain(numbers).chain(declared(&[f])).collect()
@@ -202,7 +202,7 @@ fn tenths(x: f64) -> String {
     ((10.0 * x).round() / 10.0).to_string()
 }
 
-fn cell(own: &[&Found]) -> GridCell {
+fn cell(own: &[&ModuleRecovery]) -> GridCell {
     let n = own.len().max(1) as f64;
     let mut text = vec![
         format!("found {}, first ten {}", tenths(sum(own, |f| f.found)), tenths(sum(own, |f| f.first))),
@@ -238,7 +238,7 @@ pub(super) fn differences(lab: &mut Lab<'_>, plan: &Plan, done: &[Done]) -> Resu
         for (at, (a, b)) in pairs.iter().enumerate() {
             let mut row = vec![GridCell::of(vec![name(*a, false), format!("minus {}", name(*b, false))])];
             for &shift in plan.shifts {
-                let (x, y) = (of(done, *a, units, shift), of(done, *b, units, shift));
+                let (x, y) = (results_of(done, *a, units, shift), results_of(done, *b, units, shift));
                 let apart: Vec<f64> = x.iter().zip(&y).map(|(x, y)| x.found - y.found).collect();
                 let Some((mean, low, high)) = mean_interval(&apart) else {
                     row.push(GridCell::of(vec!["one data set has no interval".into()]));
@@ -283,8 +283,8 @@ pub(super) fn differences(lab: &mut Lab<'_>, plan: &Plan, done: &[Done]) -> Resu
 mod tests {
     use super::*;
 
-    fn found(found: f64) -> Found {
-        Found { starts: Starts::Only, found, first: found, consensus: 0.5, declared: None }
+    fn found(found: f64) -> ModuleRecovery {
+        ModuleRecovery { starts: Starts::Only, found, first: found, consensus: 0.5, declared: None }
     }
 
     #[test]
@@ -298,9 +298,9 @@ mod tests {
             permutations: 0,
         };
         let done: Vec<Done> = [2, 0, 1].map(|i| (job(i), vec![found(i as f64)])).into();
-        let own = of(&done, (Fitted::Ica, Starts::Only), 50, 4.0);
+        let own = results_of(&done, (Fitted::Ica, Starts::Only), 50, 4.0);
         assert_eq!(own.iter().map(|f| f.found).collect::<Vec<_>>(), [0.0, 1.0, 2.0]);
-        assert!(of(&done, (Fitted::Pca, Starts::Only), 50, 4.0).is_empty());
+        assert!(results_of(&done, (Fitted::Pca, Starts::Only), 50, 4.0).is_empty());
         assert_eq!(cell(&own).lines[0], "found 3, first ten 3");
     }
 }

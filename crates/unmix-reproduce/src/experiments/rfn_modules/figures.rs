@@ -1,6 +1,6 @@
 //! Figures: modules found by shift, and panels of modules as in the published figure.
 
-use super::compare::{Line, lines, name, of};
+use super::compare::{Line, lines, name, results_of};
 use super::fits::{Fitted, Starts, data, overlap, ranking};
 use super::planted::{Done, FLOOR, PLANTED, Plan, UNITS};
 use crate::lab::Lab;
@@ -31,7 +31,7 @@ pub(super) fn planted(lab: &mut Lab<'_>, plan: &Plan, done: &[Done]) -> Result<(
 fn by_shift(plan: &Plan, done: &[Done], units: usize, some: Vec<Line>, with_floor: bool) -> Content {
     let line = |line: Line| {
         let share = |shift: f64| {
-            let own = of(done, line, units, shift);
+            let own = results_of(done, line, units, shift);
             own.iter().map(|f| f.found).sum::<f64>() / (PLANTED * own.len().max(1) as f64)
         };
         let points = plan.shifts.iter().map(|&shift| (shift, share(shift))).collect();

@@ -1,4 +1,4 @@
-//! What is fitted to one data set with planted modules, and what is found.
+//! Fits to one data set with planted modules, and the modules recovered.
 
 use crate::lab::map;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ const ITERATIONS: u64 = 200;
 /// Iterations of the reference measurement from independent components.
 const FEW: u64 = 50;
 
-/// What is fitted.
+/// A method to compare.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fitted {
     Pca,
@@ -72,7 +72,7 @@ impl Starts {
     }
 }
 
-/// What is fitted to a data set of a seed.
+/// One fit: a method, a data set, a seed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Job {
     pub(super) shift: f64,
@@ -81,25 +81,25 @@ pub(super) struct Job {
     pub(super) instance: u64,
     /// Random starts.
     pub(super) starts: usize,
-    /// Copies with permuted columns, for q-values; none where q-values are not asked for.
+    /// Copies with permuted columns, for q-values; none where q-values are not requested.
     pub(super) permutations: usize,
 }
 
-/// What one ranking of modules has of the planted ones.
+/// How well one ranking of modules recovers the planted ones.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Found {
+pub(super) struct ModuleRecovery {
     pub(super) starts: Starts,
     /// Planted modules found, and among the first of the ranking.
     pub(super) found: f64,
     pub(super) first: f64,
     /// Consensus of as many first modules as are planted with these.
     pub(super) consensus: f64,
-    pub(super) declared: Option<Declared>,
+    pub(super) declared: Option<SignificantModules>,
 }
 
 /// Modules with a small q-value: how many, how many planted ones they are, and how many are none.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Declared {
+pub(super) struct SignificantModules {
     pub(super) all: f64,
     pub(super) modules: f64,
     pub(super) wrong: f64,
@@ -128,13 +128,13 @@ pub(super) fn fit(
 }
 
 /// Fits, ranks and compares.
-pub(super) fn found(job: Job, run: &Run<'_>) -> Result<Vec<Found>> {
+pub(super) fn found(job: Job, run: &Run<'_>) -> Result<Vec<ModuleRecovery>> {
     let made = data(job.shift, job.instance)?;
     let (x, p, base) = (single(&made.x), made.x.cols(), 1000 * job.instance);
     let rows = AnyRows::F32(Rows::from_slice(&x, p)?);
     let own = Run { seed: base, threads: 1, observer: run.observer, ..Run::default() };
     let fit = |key: &str, settings: Value, seed: u64| fit(key, settings, (&x, p), seed, run);
-    let pooled = |starts: Starts, models: &[Model]| -> Result<Found> {
+    let pooled = |starts: Starts, models: &[Model]| -> Result<ModuleRecovery> {
         Ok(compared(starts, &of_models(models, &rows, &own)?, &made))
     };
     let Fitted::Rfn { floor, normalize } = job.fitted else {
@@ -148,7 +148,7 @@ pub(super) fn found(job: Job, run: &Run<'_>) -> Result<Vec<Found>> {
         models.push(fit("rfn", rfn("random", ITERATIONS), base + start)?);
     }
     let random = &models[1..];
-    let ones: Vec<Found> =
+    let ones: Vec<ModuleRecovery> =
         random.iter().map(|m| pooled(Starts::One, std::slice::from_ref(m))).collect::<Result<_>>()?;
     let briefly = fit("rfn", rfn("ica", FEW), base)?;
     let all = match job.permutations {
@@ -165,9 +165,9 @@ pub(super) fn found(job: Job, run: &Run<'_>) -> Result<Vec<Found>> {
     ])
 }
 
-fn mean(of: &[Found]) -> Found {
-    let mean = |get: fn(&Found) -> f64| of.iter().map(get).sum::<f64>() / of.len().max(1) as f64;
-    Found {
+fn mean(of: &[ModuleRecovery]) -> ModuleRecovery {
+    let mean = |get: fn(&ModuleRecovery) -> f64| of.iter().map(get).sum::<f64>() / of.len().max(1) as f64;
+    ModuleRecovery {
         starts: Starts::One,
         found: mean(|f| f.found),
         first: mean(|f| f.first),
@@ -176,8 +176,8 @@ fn mean(of: &[Found]) -> Found {
     }
 }
 
-/// What a ranking has of the planted modules.
-fn compared(starts: Starts, ranking: &Biclusters, made: &PlantedBiclusters) -> Found {
+/// How well a ranking recovers the planted modules.
+fn compared(starts: Starts, ranking: &Biclusters, made: &PlantedBiclusters) -> ModuleRecovery {
     let hits: Vec<(f64, usize)> = ranking.modules.iter().map(|m| overlap(m, made)).collect();
     let declared: Vec<(f64, usize)> = hits
         .iter()
@@ -185,12 +185,12 @@ fn compared(starts: Starts, ranking: &Biclusters, made: &PlantedBiclusters) -> F
         .filter(|(_, m)| m.q_value.is_some_and(|q| q <= LEVEL))
         .map(|(hit, _)| *hit)
         .collect();
-    Found {
+    ModuleRecovery {
         starts,
         found: distinct(&hits),
         first: distinct(&hits[..hits.len().min(FIRST)]),
         consensus: consensus(&ranking.modules, made),
-        declared: (ranking.permutations > 0).then(|| Declared {
+        declared: (ranking.permutations > 0).then(|| SignificantModules {
             all: declared.len() as f64,
             modules: distinct(&declared),
             wrong: declared.iter().filter(|hit| hit.0 < FALSE).count() as f64,

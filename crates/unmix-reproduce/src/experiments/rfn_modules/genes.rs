@@ -109,8 +109,8 @@ fn standardised(mut x: Matrix<f64>) -> Matrix<f64> {
     x
 }
 
-/// What a method finds in a table.
-pub(super) struct Seen {
+/// The result of a method on a table.
+pub(super) struct TableResult {
     pub(super) table: usize,
     pub(super) method: usize,
     /// Adjusted Rand indices of clusters of the codes with the classes, one for each seed.
@@ -143,7 +143,7 @@ pub(super) fn tables(lab: &Lab<'_>) -> Result<Vec<Table>> {
     Ok(tables)
 }
 
-/// Fits, compares and writes; says what is not run.
+/// Fits, compares and writes the tables; a note lists what is not run.
 pub(super) fn genes(lab: &mut Lab<'_>, tables: &[Table]) -> Result<()> {
     let there = |at: usize| tables.iter().any(|t| t.set == at);
     let missing: Vec<&str> = (0..SETS.len()).filter(|at| !there(*at)).map(|at| SETS[at].0).collect();
@@ -161,15 +161,15 @@ pub(super) fn genes(lab: &mut Lab<'_>, tables: &[Table]) -> Result<()> {
         true => Sizes { seeds: 2, starts: 2, permutations: 1, iterations: 200 },
         false => Sizes { seeds: 5, starts: 4, permutations: 2, iterations: 1000 },
     };
-    let seen = side_by_side(lab.run, tables.len() * METHODS.len(), |at, run| {
-        seen(tables, at / METHODS.len(), at % METHODS.len(), &sizes, run)
+    let results = side_by_side(lab.run, tables.len() * METHODS.len(), |at, run| {
+        table_result(tables, at / METHODS.len(), at % METHODS.len(), &sizes, run)
     })?;
     notes(lab, &sizes)?;
-    summaries::genes(lab, tables, &seen)?;
-    summaries::figures(lab, tables, &seen)
+    summaries::genes(lab, tables, &results)?;
+    summaries::figures(lab, tables, &results)
 }
 
-fn seen(tables: &[Table], table: usize, method: usize, sizes: &Sizes, run: &Run<'_>) -> Result<Seen> {
+fn table_result(tables: &[Table], table: usize, method: usize, sizes: &Sizes, run: &Run<'_>) -> Result<TableResult> {
     let (own, Method { key, settings, random, .. }) = (&tables[table], &METHODS[method]);
     let settings = map(settings(sizes.iterations));
     let with_seed = |seed: u64| Run { seed, threads: 1, observer: run.observer, ..Run::default() };
@@ -186,7 +186,7 @@ fn seen(tables: &[Table], table: usize, method: usize, sizes: &Sizes, run: &Run<
     let numbers = permuted_rows(&own.rows()?, 0, sizes.permutations)?;
     let mixed = AnyRows::F32(Rows::from_slice(&numbers, own.x.cols())?);
     let null = signed_biclusters(&model, &mixed, Refits { starts, permutations: 0 }, &with_seed(0))?;
-    Ok(Seen {
+    Ok(TableResult {
         table,
         method,
         rand,

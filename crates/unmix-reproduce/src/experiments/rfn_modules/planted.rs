@@ -2,7 +2,7 @@
 
 use super::compare::{differences, judged, tables};
 use super::figures;
-use super::fits::{Fitted, Found, Job, found};
+use super::fits::{Fitted, ModuleRecovery, Job, found};
 use crate::lab::{Lab, side_by_side};
 use unmix::{Event, Result, Run};
 
@@ -10,7 +10,7 @@ use unmix::{Event, Result, Run};
 pub(super) const PLANTED: f64 = 5.0;
 const INSTANCES: u64 = 10;
 
-/// What is run.
+/// Sizes of the experiment.
 pub(super) struct Plan {
     pub(super) instances: u64,
     pub(super) shifts: &'static [f64],
@@ -78,7 +78,7 @@ impl Plan {
 }
 
 /// All results of one line of a table.
-pub(super) type Done = (Job, Vec<Found>);
+pub(super) type Done = (Job, Vec<ModuleRecovery>);
 
 pub(super) fn planted(lab: &mut Lab<'_>) -> Result<()> {
     let plan = Plan::of(lab);

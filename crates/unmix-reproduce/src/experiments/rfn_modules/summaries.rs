@@ -1,7 +1,7 @@
 //! Tables and figures of the modules of gene expression.
 
 use super::figures::{PANELS, panel, title};
-use super::genes::{METHODS, SETS, Seen, Table};
+use super::genes::{METHODS, SETS, TableResult, Table};
 use crate::lab::Lab;
 use crate::output::{Grid, GridCell};
 use unmix::Result;
@@ -11,16 +11,16 @@ use unmix_report::Sheet;
 const REFERENCE: [&str; 4] = [".46", ".28", "0", ".48"];
 
 /// Tables of the page, and every number of them.
-pub(super) fn genes(lab: &mut Lab<'_>, tables: &[Table], seen: &[Seen]) -> Result<()> {
+pub(super) fn genes(lab: &mut Lab<'_>, tables: &[Table], results: &[TableResult]) -> Result<()> {
     let mut grid = Grid::new("Modules of gene expression".into());
     grid.header.push("data".into());
     grid.header.extend(METHODS.iter().map(|m| m.name.to_string()));
     let (mut records, mut modules) = (Vec::new(), Vec::new());
     for (at, table) in tables.iter().enumerate() {
         let (n, p, classes) = (table.x.rows(), table.x.cols(), table.n_classes());
-        let said = vec![SETS[table.set].1.into(), format!("{n} samples, {p} genes, {classes} classes")];
-        let mut row = vec![GridCell::of(said)];
-        for s in seen.iter().filter(|s| s.table == at) {
+        let cells = vec![SETS[table.set].1.into(), format!("{n} samples, {p} genes, {classes} classes")];
+        let mut row = vec![GridCell::of(cells)];
+        for s in results.iter().filter(|s| s.table == at) {
             row.push(cell(s));
             records.push(record(table, s));
             modules.extend(each(table, s));
@@ -83,7 +83,7 @@ fn ends(of: &[f64]) -> (f64, f64) {
     of.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(*v), high.max(*v)))
 }
 
-fn cell(s: &Seen) -> GridCell {
+fn cell(s: &TableResult) -> GridCell {
     let (low, high) = ends(&s.rand);
     GridCell::of(vec![
         format!("Rand {:.2} ({low:.2} to {high:.2})", mean(&s.rand)),
@@ -93,7 +93,7 @@ fn cell(s: &Seen) -> GridCell {
     ])
 }
 
-fn record(table: &Table, s: &Seen) -> Vec<String> {
+fn record(table: &Table, s: &TableResult) -> Vec<String> {
     let (low, high) = ends(&s.rand);
     let number = |v: f64| format!("{v:.6}");
     let counts = [table.x.rows(), table.x.cols(), table.n_classes()].map(|v| v.to_string());
@@ -107,7 +107,7 @@ fn record(table: &Table, s: &Seen) -> Vec<String> {
         .collect()
 }
 
-fn each(table: &Table, s: &Seen) -> Vec<Vec<String>> {
+fn each(table: &Table, s: &TableResult) -> Vec<Vec<String>> {
     let number = |v: f64| format!("{v:.6}");
     let some = |v: Option<f64>| v.map_or(String::new(), number);
     let one = |(i, m): (usize, &unmix::biclusters::Module)| {
@@ -129,8 +129,8 @@ fn each(table: &Table, s: &Seen) -> Vec<Vec<String>> {
 }
 
 /// Modules of each table by plain RFN, as in the published figure.
-pub(super) fn figures(lab: &mut Lab<'_>, tables: &[Table], seen: &[Seen]) -> Result<()> {
-    for s in seen.iter().filter(|s| METHODS[s.method].name == "RFN plain") {
+pub(super) fn figures(lab: &mut Lab<'_>, tables: &[Table], results: &[TableResult]) -> Result<()> {
+    for s in results.iter().filter(|s| METHODS[s.method].name == "RFN plain") {
         let table = &tables[s.table];
         let (folder, about) = SETS[table.set];
         let mut sheet = Sheet::new(format!("The first modules of RFN (plain): {about}"), PANELS);

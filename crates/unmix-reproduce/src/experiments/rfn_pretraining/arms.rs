@@ -61,12 +61,12 @@ impl Arm {
         let Value::Object(settings) = settings else { return Ok(random) };
         let mut rows = AnyRows::F32(Rows::from_slice(&train.x, PIXELS)?);
         let model = unmix::fit(key, &settings, &mut rows, run)?;
-        let mut learnt = network(&model, classes);
-        let (own, wanted) = (learnt.mean_squared_code(&train.x), random.mean_squared_code(&train.x));
+        let mut network = network(&model, classes);
+        let (own, wanted) = (network.mean_squared_code(&train.x), random.mean_squared_code(&train.x));
         if own > 0.0 {
-            learnt.scale_units((wanted / own).sqrt());
+            network.scale_units((wanted / own).sqrt());
         }
-        Ok(learnt)
+        Ok(network)
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
     use crate::Options;
 
     #[test]
-    fn learnt_layers_are_encoders_times_one_number() {
+    fn learned_layers_are_encoders_times_one_number() {
         let options = Options {
             quick: true,
             pictures: None,

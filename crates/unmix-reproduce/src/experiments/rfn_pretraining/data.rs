@@ -48,7 +48,7 @@ impl Parts {
     ///
     /// # Errors
     ///
-    /// Files that cannot be read, fewer digits than asked for.
+    /// Files that cannot be read, fewer digits than requested.
     pub(super) fn new(
         spec: SetSpec,
         sizes: [usize; 3],

@@ -18,7 +18,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// What is run: all of it, or a quick form.
+/// Sizes of the experiment, in full or in the quick form.
 #[derive(Clone, Copy)]
 struct Plan {
     units: usize,

@@ -12,7 +12,7 @@ const GRID: [(f64, f64); 4] = [(0.1, 0.0), (0.1, 0.25), (0.01, 0.0), (0.01, 0.25
 
 /// One fine-tuning.
 #[derive(Clone, Debug)]
-pub(super) struct Tuned {
+pub(super) struct TunedNetwork {
     pub(super) arm: Arm,
     pub(super) seed: u64,
     pub(super) learning_rate: f64,
@@ -34,7 +34,7 @@ pub(super) struct Errors {
 }
 
 /// Every fine-tuning of a set.
-pub(super) fn of(lab: &Lab<'_>, plan: &Plan, set: &Parts) -> Result<Vec<Tuned>> {
+pub(super) fn of(lab: &Lab<'_>, plan: &Plan, set: &Parts) -> Result<Vec<TunedNetwork>> {
     let begins: Vec<(Arm, u64)> =
         ARMS.iter().flat_map(|arm| (0..plan.seeds).map(|seed| (*arm, seed))).collect();
     lab.run.observer.event(Event::Stage(&format!("{}: initial layers", set.spec.name)));
@@ -53,7 +53,7 @@ pub(super) fn of(lab: &Lab<'_>, plan: &Plan, set: &Parts) -> Result<Vec<Tuned>> 
             ..FineTuning::default()
         };
         let result = tuned(&how, set, layers[at / GRID.len()].clone(), &seeded(run, seed))?;
-        Ok(Tuned { arm, seed, learning_rate, masking, result })
+        Ok(TunedNetwork { arm, seed, learning_rate, masking, result })
     })
 }
 
@@ -81,7 +81,7 @@ fn tuned(
 }
 
 /// For one initial layer and seed, the fine-tuning with the smallest validation error, the first if several are equal.
-pub(super) fn chosen(all: &[Tuned], arm: Arm, seed: u64) -> Option<(&Tuned, &Errors)> {
+pub(super) fn chosen(all: &[TunedNetwork], arm: Arm, seed: u64) -> Option<(&TunedNetwork, &Errors)> {
     let own = all.iter().filter(|t| t.arm == arm && t.seed == seed);
     let with = own.filter_map(|t| t.result.as_ref().map(|errors| (t, errors)));
     with.reduce(|best, next| if next.1.validation < best.1.validation { next } else { best })

@@ -4,18 +4,18 @@ use super::Plan;
 use super::arms::{ARMS, Arm};
 use super::data::SetSpec;
 use super::published::{self, METHODS, half_interval};
-use super::runs::{Errors, Tuned, chosen};
+use super::runs::{Errors, TunedNetwork, chosen};
 use crate::lab::Lab;
 use crate::output::{Grid, GridCell, shown};
 use unmix::Result;
 use unmix_report::{Content, Sheet};
 
-type Found = [(SetSpec, Vec<Tuned>)];
+type SetResults = [(SetSpec, Vec<TunedNetwork>)];
 
 /// Why errors are not comparable with the published ones.
 const OTHER: &str = "other pictures of the same kind, 4 settings instead of 144";
 
-pub(super) fn tables(lab: &mut Lab<'_>, plan: &Plan, found: &Found) -> Result<()> {
+pub(super) fn tables(lab: &mut Lab<'_>, plan: &Plan, found: &SetResults) -> Result<()> {
     numbers(lab, plan, found)?;
     table_2(lab, plan, found)?;
     table_s11(lab)?;
@@ -32,7 +32,7 @@ struct Summary {
     epochs: f64,
 }
 
-fn summary(plan: &Plan, (spec, all): &(SetSpec, Vec<Tuned>), arm: Arm) -> Option<Summary> {
+fn summary(plan: &Plan, (spec, all): &(SetSpec, Vec<TunedNetwork>), arm: Arm) -> Option<Summary> {
     let each: Vec<&Errors> = (0..plan.seeds).filter_map(|seed| Some(chosen(all, arm, seed)?.1)).collect();
     if each.is_empty() {
         return None;
@@ -48,7 +48,7 @@ fn summary(plan: &Plan, (spec, all): &(SetSpec, Vec<Tuned>), arm: Arm) -> Option
     })
 }
 
-fn numbers(lab: &mut Lab<'_>, plan: &Plan, found: &Found) -> Result<()> {
+fn numbers(lab: &mut Lab<'_>, plan: &Plan, found: &SetResults) -> Result<()> {
     let lines = published::table_2()?;
     for set in found {
         let name = set.0.name;
@@ -82,7 +82,7 @@ fn numbers(lab: &mut Lab<'_>, plan: &Plan, found: &Found) -> Result<()> {
 }
 
 /// Ours by initial layer, and the published table.
-fn table_2(lab: &mut Lab<'_>, plan: &Plan, found: &Found) -> Result<()> {
+fn table_2(lab: &mut Lab<'_>, plan: &Plan, found: &SetResults) -> Result<()> {
     let lines = published::table_2()?;
     let title = "Table 2: test errors in percent, with half of their 95 % intervals; ours first, with the standard deviation over seeds";
     let mut grid = Grid::new(title.into());
@@ -94,25 +94,25 @@ fn table_2(lab: &mut Lab<'_>, plan: &Plan, found: &Found) -> Result<()> {
         let mut row = vec![GridCell::of(vec![format!("ours, {}", arm.name())])];
         for line in &lines {
             let of = found.iter().find(|set| set.0.name == line.set).and_then(|set| summary(plan, set, arm));
-            let said = of.map_or_else(
+            let cells = of.map_or_else(
                 || vec!["-".into()],
                 |of| {
-                    let mut said = vec![format!("{:.2} ± {:.2}", 100.0 * of.mean, 100.0 * of.half)];
-                    said.extend(of.spread.map(|s| format!("seeds {:.2}", 100.0 * s)));
-                    said
+                    let mut cells = vec![format!("{:.2} ± {:.2}", 100.0 * of.mean, 100.0 * of.half)];
+                    cells.extend(of.spread.map(|s| format!("seeds {:.2}", 100.0 * s)));
+                    cells
                 },
             );
-            csv.push(vec![format!("ours, {}", arm.name()), line.set.clone(), said.join("; ")]);
-            row.push(GridCell::of(said));
+            csv.push(vec![format!("ours, {}", arm.name()), line.set.clone(), cells.join("; ")]);
+            row.push(GridCell::of(cells));
         }
         grid.rows.push(row);
     }
     for (at, method) in METHODS.iter().enumerate() {
         let mut row = vec![GridCell::of(vec![format!("published, {method}")])];
         for line in &lines {
-            let said = line.errors[at].map_or("-".into(), |(error, half)| format!("{error:.2} ± {half:.2}"));
-            csv.push(vec![format!("published, {method}"), line.set.clone(), said.clone()]);
-            row.push(GridCell::of(vec![said]));
+            let cells = line.errors[at].map_or("-".into(), |(error, half)| format!("{error:.2} ± {half:.2}"));
+            csv.push(vec![format!("published, {method}"), line.set.clone(), cells.clone()]);
+            row.push(GridCell::of(vec![cells]));
         }
         grid.rows.push(row);
     }
@@ -136,7 +136,7 @@ fn table_s11(lab: &mut Lab<'_>) -> Result<()> {
     lab.grid(grid)
 }
 
-fn runs(lab: &mut Lab<'_>, plan: &Plan, found: &Found) -> Result<()> {
+fn runs(lab: &mut Lab<'_>, plan: &Plan, found: &SetResults) -> Result<()> {
     let header = [
         "set",
         "initial layer",
@@ -178,7 +178,7 @@ fn runs(lab: &mut Lab<'_>, plan: &Plan, found: &Found) -> Result<()> {
 }
 
 /// Validation errors of the chosen runs of the first seed.
-fn curves(lab: &mut Lab<'_>, found: &Found) -> Result<()> {
+fn curves(lab: &mut Lab<'_>, found: &SetResults) -> Result<()> {
     let mut sheet = Sheet::new(
         "Errors on the validation part, in percent, by epoch: the chosen setting of the first seed",
         3,

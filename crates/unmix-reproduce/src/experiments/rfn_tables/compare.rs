@@ -3,7 +3,7 @@
 use super::fits::Outcome;
 use super::methods::{METHODS, Method, Rule};
 use super::published::{self, Cell};
-use super::{Job, Place, What};
+use super::{Job, TableColumn, FittedMethod};
 
 /// Mean, and standard deviation of more than one value.
 pub(super) fn summary(values: &[f64]) -> Option<(f64, Option<f64>)> {
@@ -17,14 +17,14 @@ pub(super) fn summary(values: &[f64]) -> Option<(f64, Option<f64>)> {
 }
 
 /// A criterion of a cell beside the published one.
-pub(super) struct Compared {
+pub(super) struct CriterionComparison {
     pub(super) ours: Option<(f64, Option<f64>)>,
     pub(super) n: usize,
     pub(super) published: Option<(f64, f64)>,
     pub(super) rule: Rule,
 }
 
-impl Compared {
+impl CriterionComparison {
     /// The largest accepted distance.
     pub(super) fn bound(&self) -> Option<f64> {
         let (Rule::Within { absolute, relative }, Some((v, s))) = (self.rule, self.published) else {
@@ -57,17 +57,17 @@ impl Compared {
     }
 }
 
-fn is(job: &Job, method: usize, place: Place) -> bool {
-    matches!(job.what, What::Method(at) if at == method) && job.place == place
+fn is(job: &Job, method: usize, place: TableColumn) -> bool {
+    matches!(job.what, FittedMethod::Method(at) if at == method) && job.place == place
 }
 
 /// The criteria of a method in a place, and why it is not available.
 pub(super) fn compared(
     method: usize,
-    place: Place,
+    place: TableColumn,
     done: &[(Job, Outcome)],
     published: &[Cell],
-) -> (Vec<Compared>, Option<String>) {
+) -> (Vec<CriterionComparison>, Option<String>) {
     let Method { published: name, rule, .. } = &METHODS[method];
     let own: Vec<&Outcome> = done.iter().filter(|d| is(&d.0, method, place)).map(|d| &d.1).collect();
     let of = |c: &&Cell| {
@@ -83,7 +83,7 @@ pub(super) fn compared(
             let exact = published::sparseness_of_pca(place.name(), place.set)[place.units / 50 - 1];
             printed = printed.map(|(_, s)| (exact, s));
         }
-        Compared {
+        CriterionComparison {
             ours: summary(&values),
             n: values.len(),
             published: printed,
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn the_rule_widens_with_the_published_deviation_and_narrows_with_instances() {
-        let of = |ours: f64, n: usize| Compared {
+        let of = |ours: f64, n: usize| CriterionComparison {
             ours: Some((ours, Some(0.0))),
             n,
             published: Some((58.0, 1.0)),

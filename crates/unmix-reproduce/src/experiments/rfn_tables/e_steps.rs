@@ -3,7 +3,7 @@
 use super::compare::summary;
 use super::fits::Outcome;
 use super::methods::E_STEPS;
-use super::{Job, Plan, What, roman};
+use super::{Job, Plan, FittedMethod, roman};
 use crate::lab::Lab;
 use crate::output::{Grid, GridCell, shown};
 use unmix::Result;
@@ -25,7 +25,7 @@ pub(super) fn e_steps(lab: &mut Lab<'_>, plan: &Plan, done: &[(Job, Outcome)]) -
         for (at, e_step) in E_STEPS.iter().enumerate() {
             let own: Vec<&Outcome> = done
                 .iter()
-                .filter(|d| matches!(d.0.what, What::EStep(e) if e == at) && d.0.place == place)
+                .filter(|d| matches!(d.0.what, FittedMethod::EStep(e) if e == at) && d.0.place == place)
                 .map(|d| &d.1)
                 .collect();
             let mut text = Vec::new();

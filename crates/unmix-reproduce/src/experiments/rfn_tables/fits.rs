@@ -1,7 +1,7 @@
 //! One fit: its criteria, or why there are none.
 
 use super::methods::{Covariance, METHODS, Method, with_e_step};
-use super::{Job, Place, What};
+use super::{Job, TableColumn, FittedMethod};
 use serde_json::Value;
 use unmix::datasets::{BICLUSTERS, biclusters};
 use unmix::num::factor;
@@ -15,13 +15,13 @@ pub(super) type Outcome = std::result::Result<Values, String>;
 
 /// Fits one instance. Instances and their seeds do not depend on how many there are.
 pub(super) fn fit(job: Job, full: bool, run: &Run<'_>) -> Result<Outcome> {
-    let Place { set, units, data } = job.place;
+    let TableColumn { set, units, data } = job.place;
     let (key, settings, covariance) = match job.what {
-        What::Method(at) => {
+        FittedMethod::Method(at) => {
             let Method { key, settings, covariance, .. } = &METHODS[at];
             (*key, settings(units, full), *covariance)
         }
-        What::EStep(at) => ("rfn", with_e_step(units, at), Covariance::Codes),
+        FittedMethod::EStep(at) => ("rfn", with_e_step(units, at), Covariance::Codes),
     };
     if unmix::method::find(key).is_err() {
         return Ok(Err("not available".into()));
@@ -53,11 +53,11 @@ fn measured(
     let zeros = codes.iter().filter(|z| zero(**z)).count() as f64;
     let left: f64 = x.as_slice().iter().zip(&back).map(|(x, b)| (x - f64::from(*b)).powi(2)).sum();
     let objective = model.report().diagnostics.get("final_objective").and_then(Value::as_f64);
-    Ok([Some(100.0 * zeros / codes.len() as f64), Some(left.sqrt()), apart(model, x, covariance), objective])
+    Ok([Some(100.0 * zeros / codes.len() as f64), Some(left.sqrt()), residual_covariance(model, x, covariance), objective])
 }
 
 /// `||C - W S W' - Psi||` with the second moments `C` of the rows, `S` of the codes or the identity.
-fn apart(model: &Model, x: &Matrix<f64>, covariance: Covariance) -> Option<f64> {
+fn residual_covariance(model: &Model, x: &Matrix<f64>, covariance: Covariance) -> Option<f64> {
     if covariance == Covariance::None {
         return None;
     }
@@ -89,11 +89,11 @@ mod tests {
 
     #[test]
     fn instances_have_the_same_bits_alone_and_among_more_on_any_number_of_threads() {
-        let place = Place { set: 1, units: 50, data: 0 };
+        let place = TableColumn { set: 1, units: 50, data: 0 };
         let pca = METHODS.iter().position(|m| m.name == "PCA").unwrap();
         let of = |n: usize, threads: usize| {
             let run = Run { threads, ..Run::default() };
-            let job = |i: usize| Job { what: What::Method(pca), place, instance: i as u64 };
+            let job = |i: usize| Job { what: FittedMethod::Method(pca), place, instance: i as u64 };
             bits(&side_by_side(&run, n, |i, run| fit(job(i), false, run)).unwrap())
         };
         let (four, eight) = (of(4, 1), of(8, 3));

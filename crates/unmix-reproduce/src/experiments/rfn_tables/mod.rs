@@ -29,21 +29,21 @@ const ALL: u64 = 100;
 
 /// One column of a table: a set, a number of units, and a data set by its number.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct TableColumn {
     set: u64,
     units: usize,
     data: usize,
 }
 
-impl Place {
+impl TableColumn {
     fn name(self) -> &'static str {
         BICLUSTERS[self.data].0
     }
 }
 
-/// What is fitted: a method of the tables, or RFN with an E-step.
+/// The fitted method: one of the tables, or RFN with an E-step.
 #[derive(Clone, Copy)]
-enum What {
+enum FittedMethod {
     Method(usize),
     EStep(usize),
 }
@@ -51,15 +51,15 @@ enum What {
 /// One fit.
 #[derive(Clone, Copy)]
 struct Job {
-    what: What,
-    place: Place,
+    what: FittedMethod,
+    place: TableColumn,
     instance: u64,
 }
 
-/// What is run.
+/// Sizes of the experiment.
 struct Plan {
     instances: u64,
-    places: Vec<Place>,
+    places: Vec<TableColumn>,
     data: Vec<usize>,
 }
 
@@ -76,7 +76,7 @@ impl Plan {
         let places = sets
             .iter()
             .flat_map(|&set| units.iter().map(move |&units| (set, units)))
-            .flat_map(|(set, units)| data.iter().map(move |&data| Place { set, units, data }))
+            .flat_map(|(set, units)| data.iter().map(move |&data| TableColumn { set, units, data }))
             .collect();
         Ok(Self { instances, places, data })
     }
@@ -86,11 +86,11 @@ impl Plan {
         for &place in &self.places {
             for (at, method) in METHODS.iter().enumerate() {
                 let count = if method.costly && self.instances < ALL { 1 } else { self.instances };
-                out.extend((0..count).map(|instance| Job { what: What::Method(at), place, instance }));
+                out.extend((0..count).map(|instance| Job { what: FittedMethod::Method(at), place, instance }));
             }
             for e_step in 0..E_STEPS.len() {
                 out.extend((0..self.instances).map(|instance| Job {
-                    what: What::EStep(e_step),
+                    what: FittedMethod::EStep(e_step),
                     place,
                     instance,
                 }));
@@ -120,8 +120,8 @@ fn estimate(lab: &Lab<'_>, jobs: &[Job]) -> Result<()> {
     let began = std::time::Instant::now();
     fit(*first, false, &Run { threads: 1, ..Run::default() })?.ok();
     let total = began.elapsed().as_secs_f64() * RELATIVE * jobs.len() as f64 / lab.run.threads.max(1) as f64;
-    let said = format!("{} fits, about {:.0} minutes", jobs.len(), (total / 60.0).ceil());
-    lab.run.observer.event(Event::Stage(&said));
+    let stage = format!("{} fits, about {:.0} minutes", jobs.len(), (total / 60.0).ceil());
+    lab.run.observer.event(Event::Stage(&stage));
     Ok(())
 }
 

@@ -1,10 +1,10 @@
 //! The tables beside the published ones, and every number of them.
 
-use super::compare::{Compared, compared, summary};
+use super::compare::{CriterionComparison, compared, summary};
 use super::fits::Outcome;
 use super::methods::METHODS;
 use super::published::{CRITERIA, Cell};
-use super::{Job, Place, Plan, roman};
+use super::{Job, TableColumn, Plan, roman};
 use crate::lab::Lab;
 use crate::output::{Grid, GridCell};
 use unmix::Result;
@@ -29,7 +29,7 @@ pub(super) fn tables(
             let mut row = vec![GridCell::of(vec![method.name.into()])];
             let (mut judged, mut differing, mut all) = (0, 0, Vec::new());
             for &data in &plan.data {
-                let place = Place { set, units, data };
+                let place = TableColumn { set, units, data };
                 let (criteria, why) = compared(at, place, done, published);
                 judged += criteria.iter().filter(|c| c.holds().is_some()).count();
                 differing += criteria.iter().filter(|c| c.holds() == Some(false)).count();
@@ -77,7 +77,7 @@ pub(super) fn tables(
     lab.table("averages", &["method", "set", "units", "criterion", "ours", "published"], &averages)
 }
 
-fn cell(criteria: &[Compared], why: Option<String>) -> GridCell {
+fn cell(criteria: &[CriterionComparison], why: Option<String>) -> GridCell {
     if let Some(why) = why {
         let mut lines: Vec<String> = criteria
             .iter()
@@ -89,7 +89,7 @@ fn cell(criteria: &[Compared], why: Option<String>) -> GridCell {
         lines.push(why.split(':').next().unwrap_or_default().into());
         return GridCell::of(lines);
     }
-    let own = |(c, _): &(&Compared, &str)| c.ours.is_some() || c.published.is_some();
+    let own = |(c, _): &(&CriterionComparison, &str)| c.ours.is_some() || c.published.is_some();
     let mut lines: Vec<String> =
         criteria.iter().zip(CRITERIA).filter(own).map(|(c, name)| c.line(name)).collect();
     let differ: Vec<&str> =
@@ -103,7 +103,7 @@ fn cell(criteria: &[Compared], why: Option<String>) -> GridCell {
     GridCell { lines, missed: !differ.is_empty() }
 }
 
-fn record(method: &str, place: Place, criterion: &str, c: &Compared, why: Option<&str>) -> Vec<String> {
+fn record(method: &str, place: TableColumn, criterion: &str, c: &CriterionComparison, why: Option<&str>) -> Vec<String> {
     let number = |v: Option<f64>| v.map_or(String::new(), |v| format!("{v:.6}"));
     let (mark, reason) = match why {
         Some(why) => ("not available", why),
@@ -127,10 +127,10 @@ fn record(method: &str, place: Place, criterion: &str, c: &Compared, why: Option
 }
 
 /// Averages over the data sets that were run, of the published values over the same ones.
-fn average(method: &str, set: u64, units: usize, all: &[Vec<Compared>]) -> (GridCell, Vec<Vec<String>>) {
+fn average(method: &str, set: u64, units: usize, all: &[Vec<CriterionComparison>]) -> (GridCell, Vec<Vec<String>>) {
     let (mut lines, mut records) = (Vec::new(), Vec::new());
     for (at, name) in CRITERIA.iter().enumerate() {
-        let mean = |of: &dyn Fn(&Compared) -> Option<f64>| {
+        let mean = |of: &dyn Fn(&CriterionComparison) -> Option<f64>| {
             let values: Option<Vec<f64>> = all.iter().map(|c| of(&c[at])).collect();
             summary(&values?).map(|v| v.0)
         };

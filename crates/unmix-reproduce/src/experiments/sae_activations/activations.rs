@@ -39,7 +39,7 @@ impl Activations {
 }
 
 /// One kind of fit, and its reference values: FVU of training rows, of rows held out, active units of a training row.
-struct Kind {
+struct FitKind {
     name: &'static str,
     settings: Value,
     seeds: u64,
@@ -47,8 +47,8 @@ struct Kind {
 }
 
 /// The fits: those with default settings first, which have conditions.
-fn kinds(quick: bool, p: usize) -> Vec<Kind> {
-    let kind = |name, settings, seeds, known| Kind { name, settings, seeds, known };
+fn kinds(quick: bool, p: usize) -> Vec<FitKind> {
+    let kind = |name, settings, seeds, known| FitKind { name, settings, seeds, known };
     if quick {
         let of = |init: &str| json!({"n_components": p, "max_epochs": 3, "init": init});
         return vec![kind(TOPK, of("random"), 2, [""; 3]), kind(FROM_DATA, of("data"), 2, [""; 3])];
@@ -77,7 +77,7 @@ const FROM_DATA: &str = "topk from rows";
 const OTHER: &str = "other random starts and batches; the conditions are about those of default settings";
 
 /// One fit: of training rows FVU and active units; of rows held out everything.
-struct Found {
+struct FitMeasures {
     fvu: f64,
     l0: f64,
     held: Evaluation,
@@ -85,32 +85,32 @@ struct Found {
 
 pub(super) fn run(lab: &mut Lab<'_>, path: &Path, sheet: &mut Sheet) -> Result<()> {
     let quick = lab.options.quick;
-    let of = Activations::read(path, quick, lab.run)?;
+    let data = Activations::read(path, quick, lab.run)?;
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let (n, held) = (of.train.len() / of.p, of.held.len() / of.p);
+    let (n, held) = (data.train.len() / data.p, data.held.len() / data.p);
     lab.note(format!(
         "Activations: {n} rows of {} numbers of {name} for training, and {held} held out.",
-        of.p
+        data.p
     ))?;
-    if !of.known {
+    if !data.known {
         lab.note("The reference values are of other activations, or of all of them: these numbers have none beside them.")?;
     }
     let (mut lines, mut curves, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
-    for kind in kinds(quick, of.p) {
+    for kind in kinds(quick, data.p) {
         let mut models: Vec<Model> = Vec::new();
         let mut found = Vec::new();
         for seed in 0..kind.seeds {
-            let model = fit(lab, &kind.settings, &of.train, of.p, seed)?;
-            let mut rows = Rows::from_slice(&of.held, of.p)?;
+            let model = fit(lab, &kind.settings, &data.train, data.p, seed)?;
+            let mut rows = Rows::from_slice(&data.held, data.p)?;
             let held = evaluate(&model, &mut rows, &lab.run_of(seed, None))?;
-            let one = Found { fvu: diagnostic(&model, "fvu"), l0: diagnostic(&model, "l0"), held };
+            let one = FitMeasures { fvu: diagnostic(&model, "fvu"), l0: diagnostic(&model, "l0"), held };
             lines.push(line(kind.name, seed, &one));
             found.push(one);
             models.push(model);
         }
         let points = models[0].report().objective.iter().enumerate();
         curves.push((kind.name.to_string(), points.map(|(i, y)| ((i + 1) as f64, *y)).collect()));
-        recorded(lab, &kind, &found, of.known)?;
+        recorded(lab, &kind, &found, data.known)?;
         if [TOPK, FROM_DATA].contains(&kind.name) {
             pairs.push((kind.name.to_string(), cosines(&filters(&models[0]), &filters(&models[1]))));
         }
@@ -132,15 +132,15 @@ pub(super) fn run(lab: &mut Lab<'_>, path: &Path, sheet: &mut Sheet) -> Result<(
     let names = ("epoch".into(), "loss".into());
     let content = Content::Lines { lines: curves, names, log_y: true, shaded: Vec::new() };
     sheet.add("activations: loss of training", content);
-    two_seeds(lab, &of, pairs, sheet)
+    two_seeds(lab, &data, pairs, sheet)
 }
 
-fn line(name: &str, seed: u64, of: &Found) -> Vec<String> {
-    let held = &of.held;
+fn line(name: &str, seed: u64, measures: &FitMeasures) -> Vec<String> {
+    let held = &measures.held;
     let numbers = [
-        of.fvu,
+        measures.fvu,
         held.fvu,
-        of.l0,
+        measures.l0,
         held.l0,
         held.dead,
         held.shrinkage,
@@ -151,9 +151,9 @@ fn line(name: &str, seed: u64, of: &Found) -> Vec<String> {
     [name.to_string(), seed.to_string()].into_iter().chain(numbers.map(shown)).collect()
 }
 
-/// Medians over seeds, with what is asked of default settings.
-fn recorded(lab: &mut Lab<'_>, kind: &Kind, found: &[Found], known: bool) -> Result<()> {
-    let middle = |of: &dyn Fn(&Found) -> f64| median(found.iter().map(of));
+/// Medians over seeds, with the conditions on default settings.
+fn recorded(lab: &mut Lab<'_>, kind: &FitKind, found: &[FitMeasures], known: bool) -> Result<()> {
+    let middle = |of: &dyn Fn(&FitMeasures) -> f64| median(found.iter().map(of));
     let (fvu, l0) = (middle(&|f| f.fvu), middle(&|f| f.l0));
     let (held, dead) = (middle(&|f| f.held.fvu), middle(&|f| f.held.dead));
     let what = |of: &str| format!("{}: {of}, median of {}", kind.name, found.len());
@@ -199,13 +199,13 @@ fn recorded(lab: &mut Lab<'_>, kind: &Kind, found: &[Found], known: bool) -> Res
 /// Atoms that two seeds have in common.
 fn two_seeds(
     lab: &mut Lab<'_>,
-    of: &Activations,
+    data: &Activations,
     pairs: Vec<(String, Vec<f64>)>,
     sheet: &mut Sheet,
 ) -> Result<()> {
     let shares: Vec<f64> = pairs.iter().map(|(_, alike)| found_again(alike)).collect();
     for (name, alike) in &pairs {
-        let known = match (of.known, name.as_str()) {
+        let known = match (data.known, name.as_str()) {
             (false, _) => "",
             (_, TOPK) => ".345",
             _ => ".458",
@@ -214,7 +214,7 @@ fn two_seeds(
     }
     if let [random, data] = shares[..] {
         let what = |name: &str| format!("{name}: share of atoms that two seeds share (cosine at least .7)");
-        match of.known {
+        match data.known {
             true => {
                 lab.check(what(TOPK), random, ".013", "at most .05: almost none", random <= 0.05)?;
                 lab.check(what(FROM_DATA), data, ".175", "more than from random atoms", data > random)?;
@@ -226,9 +226,9 @@ fn two_seeds(
         }
     }
     let m = pairs.first().map_or(0, |(_, alike)| alike.len());
-    let (alike, largest) = chance(m, of.p);
+    let (alike, largest) = chance(m, data.p);
     let what = "mean over random directions of the largest cosine with one of as many others";
-    lab.beside(what, largest, if of.known { ".17" } else { "" }, "other random directions")?;
+    lab.beside(what, largest, if data.known { ".17" } else { "" }, "other random directions")?;
     let mut lines = pairs;
     lines.push(("random directions".into(), alike));
     sheet.add("activations: units of two seeds, paired", sorted(lines));

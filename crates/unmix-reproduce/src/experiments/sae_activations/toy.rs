@@ -34,8 +34,8 @@ pub(super) fn rows(n: usize, seed: u64) -> (Matrix<f64>, Matrix<f64>) {
     (x, atoms)
 }
 
-/// An autoencoder, the reference values of [`Found`], and what is asked of it.
-struct Kind {
+/// An autoencoder, the reference values of [`ToyMeasures`], and its conditions.
+struct AutoencoderCase {
     name: &'static str,
     settings: Value,
     known: [&'static str; 4],
@@ -46,13 +46,13 @@ struct Kind {
 }
 
 /// Mean cosine with the true atoms, active units of a row, fraction of variance unexplained, shrinkage.
-type Found = [f64; 4];
+type ToyMeasures = [f64; 4];
 
 const MEASURES: [&str; 4] =
     ["mean cosine with the true atoms", "active units of a row", "FVU", "shrinkage of the codes"];
 
-fn kinds(quick: bool) -> Vec<Kind> {
-    let kind = |name, settings, known, least, exact| Kind { name, settings, known, least, exact };
+fn kinds(quick: bool) -> Vec<AutoencoderCase> {
+    let kind = |name, settings, known, least, exact| AutoencoderCase { name, settings, known, least, exact };
     let topk = json!({"n_components": 128, "l0": 4});
     if quick {
         return vec![kind("topk, 4 of 128", topk, [""; 4], Some(0.95), true)];
@@ -98,7 +98,7 @@ pub(super) fn run(lab: &mut Lab<'_>, sheet: &mut Sheet) -> Result<()> {
     let (mut lines, mut pairs) = (Vec::new(), Vec::new());
     for kind in kinds(quick) {
         let settings = completed(&kind.settings, quick);
-        let mut found: Vec<Found> = Vec::new();
+        let mut found: Vec<ToyMeasures> = Vec::new();
         for seed in 0..seeds {
             let model = fit(lab, &settings, x.as_slice(), P, seed)?;
             let mut rows = Rows::from_slice(other.as_slice(), P)?;
@@ -138,7 +138,7 @@ pub(super) fn run(lab: &mut Lab<'_>, sheet: &mut Sheet) -> Result<()> {
     two_seeds(lab, &x, sheet)
 }
 
-fn recorded(lab: &mut Lab<'_>, kind: &Kind, found: &[Found]) -> Result<()> {
+fn recorded(lab: &mut Lab<'_>, kind: &AutoencoderCase, found: &[ToyMeasures]) -> Result<()> {
     for (at, measure) in MEASURES.iter().enumerate() {
         let ours = median(found.iter().map(|f| f[at]));
         let (what, known) = (format!("toy, {}: {measure}", kind.name), kind.known[at]);

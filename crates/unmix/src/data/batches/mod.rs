@@ -182,7 +182,7 @@ impl<'a, T: Real> Batches<'a, T> {
     }
 
     /// Number of rows of an epoch before a batch.
-    fn border(&self, batch: u64) -> u64 {
+    fn first_row_of(&self, batch: u64) -> u64 {
         (u128::from(batch) * u128::from(self.n) / u128::from(self.per_epoch)) as u64
     }
 

@@ -127,13 +127,13 @@ impl Order {
     }
 
     /// Number of shards before those of a window.
-    fn border(&self, window: u64) -> u64 {
+    fn first_row_of(&self, window: u64) -> u64 {
         (u128::from(window) * u128::from(self.shards) / u128::from(self.windows)) as u64
     }
 
     /// Number of rows of an epoch before those of a window.
     fn first(&self, epoch: u64, window: u64) -> u64 {
-        let before = self.border(window);
+        let before = self.first_row_of(window);
         if before == 0 {
             return 0;
         }
@@ -157,7 +157,7 @@ impl Order {
     pub(super) fn fill(&self, epoch: u64, number: u64, window: &mut Window) {
         (window.epoch, window.number, window.first) = (epoch, number, self.first(epoch, number));
         window.shards.clear();
-        let places = self.border(number)..self.border(number + 1);
+        let places = self.first_row_of(number)..self.first_row_of(number + 1);
         match self.windows {
             1 => window.shards.extend(places),
             _ => {

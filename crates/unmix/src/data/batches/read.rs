@@ -77,11 +77,11 @@ impl<T: Real> HeldWindow<T> {
     }
 
     /// Starts another window, of which nothing has been read; if all rows fit in one window, the shards that were read are kept.
-    fn begin(&mut self, of: &Batches<'_, T>, epoch: u64, number: u64) {
-        if of.order.windows() > 1 {
+    fn begin(&mut self, batches: &Batches<'_, T>, epoch: u64, number: u64) {
+        if batches.order.windows() > 1 {
             self.read = 0;
         }
-        of.order.fill(epoch, number, &mut self.window);
+        batches.order.fill(epoch, number, &mut self.window);
         self.begun = true;
     }
 
@@ -89,20 +89,20 @@ impl<T: Real> HeldWindow<T> {
     fn read_until(
         &mut self,
         shards: usize,
-        of: &Batches<'_, T>,
+        batches: &Batches<'_, T>,
         from: &dyn RandomAccess<T>,
         raw: &mut Vec<u8>,
     ) -> Result<()> {
-        let len = self.window.order.len() * of.p;
+        let len = self.window.order.len() * batches.p;
         if self.read == 0 && self.numbers.len() != len {
             self.numbers.resize(len, T::default());
         }
         // All shards have the same length, except the last of the data, which is the last of its window.
-        let step = of.order.rows_of(0).count() * of.p;
+        let step = batches.order.rows_of(0).count() * batches.p;
         while self.read < shards.min(self.window.shards.len()) {
-            let (rows, at) = (of.order.rows_of(self.window.shards[self.read]), self.read * step);
-            let out = &mut self.numbers[at..at + (rows.end - rows.start) as usize * of.p];
-            from.read(rows, 0..of.p, out, raw)?;
+            let (rows, at) = (batches.order.rows_of(self.window.shards[self.read]), self.read * step);
+            let out = &mut self.numbers[at..at + (rows.end - rows.start) as usize * batches.p];
+            from.read(rows, 0..batches.p, out, raw)?;
             self.read += 1;
         }
         Ok(())
@@ -111,7 +111,7 @@ impl<T: Real> HeldWindow<T> {
 
 /// State of the gathering.
 pub(super) struct BatchReader<'b, 'a, T: Real> {
-    of: &'b Batches<'a, T>,
+    batches: &'b Batches<'a, T>,
     from: &'b dyn RandomAccess<T>,
     /// All rows, if they are in memory in the required type and layout: then nothing is read.
     lent: Option<&'b [T]>,
@@ -128,12 +128,12 @@ pub(super) struct BatchReader<'b, 'a, T: Real> {
 
 impl<'b, 'a, T: Real> BatchReader<'b, 'a, T> {
     /// Begins before the batch `position`; windows are read `ahead` or when they are needed.
-    pub(super) fn new(of: &'b Batches<'a, T>, position: Position, epochs: u64, ahead: bool) -> Self {
-        let from = of.rows.prepared();
-        let lent = from.lend(0..of.n);
-        let ahead = ahead && lent.is_none() && of.order.windows() > 1;
+    pub(super) fn new(batches: &'b Batches<'a, T>, position: Position, epochs: u64, ahead: bool) -> Self {
+        let from = batches.rows.prepared();
+        let lent = from.lend(0..batches.n);
+        let ahead = ahead && lent.is_none() && batches.order.windows() > 1;
         let (now, next) = (HeldWindow::new(), HeldWindow::new());
-        Self { of, from, lent, epochs, position, now, next, ahead, done: 0, raw: Vec::new() }
+        Self { batches, from, lent, epochs, position, now, next, ahead, done: 0, raw: Vec::new() }
     }
 
     /// Writes the next batches into `group`; false if there are none.
@@ -142,25 +142,25 @@ impl<'b, 'a, T: Real> BatchReader<'b, 'a, T> {
             return Ok(false);
         }
         group.clear();
-        group.weighted = self.of.rows.weights().is_some();
+        group.weighted = self.batches.rows.weights().is_some();
         let Position { epoch, batch } = self.position;
-        let until = (batch + self.of.together).min(self.of.per_epoch);
+        let until = (batch + self.batches.together).min(self.batches.per_epoch);
         for batch in batch..until {
             self.batch(epoch, batch, group)?;
         }
-        self.of.prepare(&mut group.x);
+        self.batches.prepare(&mut group.x);
         Ok(true)
     }
 
     fn batch(&mut self, epoch: u64, batch: u64, group: &mut Group<T>) -> Result<()> {
-        let (mut at, end, start) = (self.of.border(batch), self.of.border(batch + 1), group.rows.len());
+        let (mut at, end, start) = (self.batches.first_row_of(batch), self.batches.first_row_of(batch + 1), group.rows.len());
         while at < end {
             self.arrive(epoch, at)?;
             let until = end.min(self.now.window.end());
             self.copy(at..until, group);
             at = until;
         }
-        let next = match batch + 1 < self.of.per_epoch {
+        let next = match batch + 1 < self.batches.per_epoch {
             true => Position { epoch, batch: batch + 1 },
             false => Position { epoch: epoch + 1, batch: 0 },
         };
@@ -172,24 +172,24 @@ impl<'b, 'a, T: Real> BatchReader<'b, 'a, T> {
 
     /// Makes the window that holds position `at` of the epoch the current one, and reads it completely.
     fn arrive(&mut self, epoch: u64, at: u64) -> Result<()> {
-        let (of, windows) = (self.of, self.of.order.windows());
+        let (batches, windows) = (self.batches, self.batches.order.windows());
         let here = &self.now.window;
         if !(self.now.begun && here.epoch == epoch && (here.first..here.end()).contains(&at)) {
             let number = match self.now.begun && here.epoch == epoch && here.end() == at {
                 true => here.number + 1,
-                false => of.order.window_at(epoch, at),
+                false => batches.order.window_at(epoch, at),
             };
             match self.next.is(epoch, number) {
                 true => std::mem::swap(&mut self.now, &mut self.next),
-                false => self.now.begin(of, epoch, number),
+                false => self.now.begin(batches, epoch, number),
             }
             if self.ahead {
                 let (epoch, number) = if number + 1 < windows { (epoch, number + 1) } else { (epoch + 1, 0) };
-                self.next.begin(of, epoch, number);
+                self.next.begin(batches, epoch, number);
             }
         }
         if self.lent.is_none() {
-            self.now.read_until(usize::MAX, of, self.from, &mut self.raw)?;
+            self.now.read_until(usize::MAX, batches, self.from, &mut self.raw)?;
         }
         Ok(())
     }
@@ -197,12 +197,12 @@ impl<'b, 'a, T: Real> BatchReader<'b, 'a, T> {
     /// Copies the rows at these positions of the epoch, all in the current window, in the order of the data unless they are to be
     /// mixed.
     fn copy(&mut self, places: std::ops::Range<u64>, group: &mut Group<T>) {
-        let (p, order, first) = (self.of.p, &self.of.order, self.now.window.first);
+        let (p, order, first) = (self.batches.p, &self.batches.order, self.now.window.first);
         let part = (places.start - first) as usize..(places.end - first) as usize;
-        if !self.of.mixed {
+        if !self.batches.mixed {
             self.now.window.order[part.clone()].sort_unstable();
         }
-        let (window, weights) = (&self.now.window, self.of.rows.weights());
+        let (window, weights) = (&self.now.window, self.batches.rows.weights());
         group.x.reserve(part.len() * p);
         for &place in &window.order[part] {
             let row = order.row(window, place);
@@ -232,6 +232,6 @@ impl<'b, 'a, T: Real> BatchReader<'b, 'a, T> {
         let done = if self.position.epoch > here.epoch { here.end() } else { self.done };
         let (done, all) = (done.saturating_sub(here.first), here.order.len() as u64);
         let shards = (self.next.window.shards.len() as u64 * done).div_ceil(all) as usize;
-        let _ = self.next.read_until(shards, self.of, self.from, &mut self.raw);
+        let _ = self.next.read_until(shards, self.batches, self.from, &mut self.raw);
     }
 }

@@ -18,8 +18,8 @@ fn numbers(n: usize) -> Vec<f64> {
     (0..n * 3).map(|i| if i % 3 == 0 { (i / 3) as f64 } else { (i * 7 % 13) as f64 }).collect()
 }
 
-/// What a batch held, for comparison.
-type Seen = (Position, Vec<u64>, Vec<f64>, Option<Vec<f64>>);
+/// The contents of a batch, for comparison.
+type BatchContents = (Position, Vec<u64>, Vec<f64>, Option<Vec<f64>>);
 
 fn batches_of(
     batches: &Batches<'_, f64>,
@@ -27,7 +27,7 @@ fn batches_of(
     epochs: u64,
     threads: usize,
     most: usize,
-) -> Vec<Seen> {
+) -> Vec<BatchContents> {
     let mut seen = Vec::new();
     let note = |b: &Batch<'_, f64>| {
         seen.push((b.position, b.rows.to_vec(), b.x.to_vec(), b.weights.map(<[f64]>::to_vec)));
@@ -47,20 +47,20 @@ impl<T: Real> Batches<'_, T> {
 }
 
 /// Rows that are read, never borrowed, each time noted.
-struct Reads {
+struct CountedReads {
     held: OwnedRows<f64>,
     noted: Mutex<Vec<std::ops::Range<u64>>>,
     /// From this read on nothing can be read any more.
     fails: usize,
 }
 
-impl Reads {
+impl CountedReads {
     fn new(x: Vec<f64>, fails: usize) -> Self {
         Self { held: OwnedRows::new(x, 3), noted: Mutex::default(), fails }
     }
 }
 
-impl Source<f64> for &Reads {
+impl Source<f64> for &CountedReads {
     fn n_features(&self) -> usize {
         3
     }
@@ -75,7 +75,7 @@ impl Source<f64> for &Reads {
     }
 }
 
-impl RandomAccess<f64> for &Reads {
+impl RandomAccess<f64> for &CountedReads {
     fn n_rows(&self) -> u64 {
         RandomAccess::n_rows(&self.held)
     }
@@ -105,7 +105,7 @@ fn batches_partition_the_rows_and_carry_their_numbers() {
         let seen = batches_of(&batches, Position::default(), 3, 1, usize::MAX);
         assert_eq!(seen.len() as u64, 3 * per_epoch);
         for epoch in 0..3 {
-            let of_epoch: Vec<&Seen> = seen.iter().filter(|s| s.0.epoch == epoch).collect();
+            let of_epoch: Vec<&BatchContents> = seen.iter().filter(|s| s.0.epoch == epoch).collect();
             let sizes: Vec<usize> = of_epoch.iter().map(|s| s.1.len()).collect();
             let largest = *sizes.iter().max().unwrap();
             assert!(largest <= size && sizes.iter().all(|s| s + 1 >= largest), "{sizes:?}");
@@ -159,7 +159,7 @@ fn batches_are_the_same_from_memory_and_by_reading_on_any_number_of_threads() {
         let want =
             batches_of(&Batches::new(&lent, 10, 2).unwrap().small(2), Position::default(), 3, 1, usize::MAX);
         for threads in [1, 2, 5] {
-            let reads = Reads::new(x.clone(), usize::MAX);
+            let reads = CountedReads::new(x.clone(), usize::MAX);
             let read = Rows::new(&reads, Features::default(), "rows.bin");
             for rows in [&lent, &read] {
                 let batches = Batches::new(rows, 10, 2).unwrap().small(2);
@@ -175,7 +175,7 @@ fn batches_are_the_same_from_memory_and_by_reading_on_any_number_of_threads() {
 
 #[test]
 fn a_shard_is_read_by_one_call_once_an_epoch() {
-    let reads = Reads::new(numbers(203), usize::MAX);
+    let reads = CountedReads::new(numbers(203), usize::MAX);
     let rows = Rows::new(&reads, Features::default(), "rows.bin");
     let shards: Vec<_> = (0..203).step_by(8).map(|i| i..(i + 8).min(203)).collect();
     for threads in [1, 2] {
@@ -198,7 +198,7 @@ fn a_shard_is_read_by_one_call_once_an_epoch() {
 
 #[test]
 fn the_next_window_is_read_in_parts_during_the_current_one() {
-    let reads = Reads::new(numbers(208), usize::MAX);
+    let reads = CountedReads::new(numbers(208), usize::MAX);
     let rows = Rows::new(&reads, Features::default(), "rows.bin");
     let batches = Batches::new(&rows, 2, 2).unwrap().small(2);
     let (mut reader, mut group) =
@@ -216,7 +216,7 @@ fn the_next_window_is_read_in_parts_during_the_current_one() {
 #[test]
 fn batches_from_a_position_are_the_remaining_ones() {
     let (x, n) = (numbers(203), 203);
-    let (lent, reads) = (Rows::from_slice(&x, 3).unwrap(), Reads::new(x.clone(), usize::MAX));
+    let (lent, reads) = (Rows::from_slice(&x, 3).unwrap(), CountedReads::new(x.clone(), usize::MAX));
     let read = Rows::new(&reads, Features::default(), "rows.bin");
     for rows in [&lent, &read] {
         let batches = Batches::new(rows, 10, 2).unwrap().small(2);
@@ -315,7 +315,7 @@ fn batches_end_with_the_first_error() {
         let batches = Batches::new(&lent, 10, 0).unwrap();
         let failed = batches.each(Position::default(), 5, threads, |_| Err(Error::Interrupted));
         assert!(matches!(failed, Err(Error::Interrupted)));
-        let reads = Reads::new(x.clone(), 12);
+        let reads = CountedReads::new(x.clone(), 12);
         let rows = Rows::new(&reads, Features::default(), "rows.bin");
         let (mut count, batches) = (0, Batches::new(&rows, 10, 0).unwrap().small(0));
         let failed = batches.each(Position::default(), 5, threads, |_| {

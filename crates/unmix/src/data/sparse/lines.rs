@@ -1,7 +1,7 @@
 //! Maps over sparse rows.
 
 use super::Sparse;
-use crate::data::sweep::Sink;
+use crate::data::Sink;
 use crate::error::Result;
 use crate::num::{Real, fill};
 use crate::run::Run;

@@ -40,13 +40,13 @@ fn a_history_that_fails_is_cleared_and_the_search_continues() {
         let rows = Rows::from_slice(&x, k).unwrap();
         let view = View::already_white(&rows, k);
         let contrast = Contrast::LogCosh(1.0).into();
-        let to_the_end = |learnt: bool| {
+        let to_the_end = |with_misleading_history: bool| {
             let mut search = Search::new(&view, contrast, true, &run);
             let mut at = search.first(&identity(k)).unwrap().unwrap();
             for _ in 0..5 {
                 at = search.along_geodesics(&at).unwrap().unwrap();
             }
-            if learnt {
+            if with_misleading_history {
                 search.memory.history.clear();
                 let (step, change) = misleading(&at.gradient);
                 remember(&mut search.memory.history, &step, &change, &Matrix::zeros(k, k));
@@ -67,7 +67,7 @@ fn a_history_that_fails_is_cleared_and_the_search_continues() {
         };
         assert!((to_the_end(true) - to_the_end(false)).abs() < 1e-12, "seed {seed}");
         let limits = Limits { tol: 0.0, max_iter: 1000 };
-        let how = (Step::Picard, Guard::Objective);
+        let how = (Step::Picard, StepAcceptance::Objective);
         let found = solve(&view, contrast, how, true, identity(k), &limits, &run).unwrap();
         assert_eq!(found.outcome, Outcome::Stalled, "seed {seed}: {:e}", found.residual);
     }

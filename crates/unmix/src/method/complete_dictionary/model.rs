@@ -1,13 +1,13 @@
 //! From filters to a model: atoms, their order and sign, and warnings about them.
 
-use super::refine::Chosen;
+use super::refine::SelectedFilters;
 use super::settings::Algorithm;
 use super::start::Task;
 use super::{CompleteDictionary, METHOD};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::method::as_map;
-use crate::model::{Arrangement, Code, Described, Linear, Model, Report, Tensor, Tensors, require};
+use crate::model::{Arrangement, Code, LinearParameters, Linear, Model, Report, Tensor, Tensors, require};
 use crate::num::{Matrix, Real, dual, factor};
 use crate::run::Run;
 use crate::stats::Spread;
@@ -26,10 +26,10 @@ impl CompleteDictionary {
         &self,
         rows: &Rows<'_, T>,
         task: &Task,
-        chosen: Chosen,
+        chosen: SelectedFilters,
         run: &Run<'_>,
     ) -> Result<Model> {
-        let Chosen { found, spread, refined } = chosen;
+        let SelectedFilters { found, spread, refined } = chosen;
         let (coordinates, k, dtype) = (&task.coordinates, task.k, T::DTYPE);
         let name = match self.algorithm {
             Algorithm::Msp => "msp",
@@ -75,7 +75,7 @@ impl CompleteDictionary {
             false => coordinates.folded(&filters),
         };
         let atoms = arranged.rows(&atoms);
-        let described = Described {
+        let described = LinearParameters {
             components: &atoms,
             mean: &coordinates.mean,
             // If there is no first rotation, so that the components are not mistaken for it.

@@ -47,7 +47,7 @@ const SPARSE: f64 = 0.04;
 pub(super) const SAME: f64 = 0.95;
 
 /// The filters that are kept after a search, and the distribution of their codes.
-pub(super) struct Chosen {
+pub(super) struct SelectedFilters {
     pub(super) found: SearchResult,
     /// The distribution of the codes of these filters, scaled to variance 1.
     pub(super) spread: Spread,
@@ -63,7 +63,7 @@ impl CompleteDictionary {
         task: &Task,
         mut found: SearchResult,
         run: &Run<'_>,
-    ) -> Result<Chosen> {
+    ) -> Result<SelectedFilters> {
         let tries = self.algorithm != Algorithm::L1 && self.refine != Refine::Always(false);
         let refined = match tries && !run.ends_early() && found.residual.is_finite() {
             true => self.refined(view, task, &found.w, run)?,
@@ -75,7 +75,7 @@ impl CompleteDictionary {
         if refined.iter().all(Option::is_none) {
             let spread = spread(view, task, &found.w, run)?;
             let refined = refined.iter().map(|_| false).collect();
-            return Ok(Chosen { found, spread, refined });
+            return Ok(SelectedFilters { found, spread, refined });
         }
         let row = |i: usize| refined[i].as_deref().unwrap_or_else(|| found.w.row(i));
         let both = Matrix::from_vec(2 * k, found.w.cols(), {
@@ -94,7 +94,7 @@ impl CompleteDictionary {
             near: pick(&spreads.near),
         };
         found.w = Matrix::from_fn(k, both.cols(), |i, j| both[(of(i), j)]);
-        Ok(Chosen { found, spread, refined: kept })
+        Ok(SelectedFilters { found, spread, refined: kept })
     }
 
     /// Whether each filter is replaced by the refined one, which is `k` rows below it in `both`: not if the codes of the refined one are

@@ -109,8 +109,8 @@ impl MatrixCompletion {
                     (ended, sweeps)
                 }
                 CompletionAlgorithm::PpcaEm => {
-                    let (ended, said, sweeps) = self.likeliest(rows, &cells, run)?;
-                    warnings = said;
+                    let (ended, notes, sweeps) = self.likeliest(rows, &cells, run)?;
+                    warnings = notes;
                     (ended, sweeps)
                 }
             };

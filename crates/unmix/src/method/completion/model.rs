@@ -6,7 +6,7 @@ use super::variational::State;
 use crate::data::Workspace;
 use crate::error::{Error, Result};
 use crate::model::{
-    Code, Codes, Described, Encoder, LinearDecoder, RowMap, Tensor, Tensors, require, sign_of,
+    Code, Codes, LinearParameters, Encoder, LinearDecoder, RowMap, Tensor, Tensors, require, sign_of,
 };
 use crate::num::{Matrix, Real};
 use crate::run::Run;
@@ -35,12 +35,12 @@ impl Cells {
     pub(super) fn reduced(&self, at: &State, kept: &[(usize, f64)]) -> State {
         let mut sizes = at.sizes.clone();
         sizes.factors = kept.iter().map(|(a, _)| at.sizes.factors[*a]).collect();
-        let mut of = kept.to_vec();
+        let mut selected = kept.to_vec();
         if sizes.offsets.is_some() {
-            of.push((at.sizes.factors.len(), 1.0));
+            selected.push((at.sizes.factors.len(), 1.0));
         }
-        let ridge = at.ridge.as_ref().map(|prior| of.iter().map(|(a, _)| prior[*a]).collect());
-        State { columns: at.columns.chosen(&of), sizes, residual: at.residual, shares: Vec::new(), ridge }
+        let ridge = at.ridge.as_ref().map(|prior| selected.iter().map(|(a, _)| prior[*a]).collect());
+        State { columns: at.columns.chosen(&selected), sizes, residual: at.residual, shares: Vec::new(), ridge }
     }
 
     /// The tensors of the model file, in the units of the cells.
@@ -57,18 +57,18 @@ impl Cells {
         let components = Matrix::from_fn(k, p, |a, j| root[a] * at.columns.mean(j)[a]);
         let codes = Matrix::from_fn(n, k, |i, a| rows.mean(i)[a]);
         let offset =
-            |of: &LinePosteriors, i: usize, sd: f64| of.mean(i).get(k).map_or(0.0, |x| sd * self.unit * x);
+            |posteriors: &LinePosteriors, i: usize, sd: f64| posteriors.mean(i).get(k).map_or(0.0, |x| sd * self.unit * x);
         let mean: Vec<f64> = (0..p).map(|j| self.centre + offset(&at.columns, j, of_columns)).collect();
         let row_offsets: Vec<f64> = (0..n).map(|i| offset(&rows, i, of_rows)).collect();
         let noise = (at.sizes.noise * self.unit * self.unit).max(dtype.least());
         let ones = vec![1.0; k];
-        let errors = |of: &LinePosteriors, scale: &[f64], sd: f64| {
+        let errors = |posteriors: &LinePosteriors, scale: &[f64], sd: f64| {
             let scale: Vec<f64> =
                 scale.iter().copied().chain(at.sizes.offsets.map(|_| sd * self.unit)).collect();
-            Tensor::matrix(&scaled(of, &scale), dtype)
+            Tensor::matrix(&scaled(posteriors, &scale), dtype)
         };
         let variance: Vec<f64> = (0..k).map(|a| components.row(a).iter().map(|v| v * v).sum()).collect();
-        let described = Described {
+        let described = LinearParameters {
             components: &components,
             mean: &mean,
             decoder: None,
@@ -103,15 +103,15 @@ impl Cells {
 }
 
 /// Posterior covariances of the factors and the offset of each line, multiplied by `scale`: lower triangles as rows.
-fn scaled(of: &LinePosteriors, scale: &[f64]) -> Matrix<f64> {
-    let mut out = Vec::with_capacity(of.len() * triangle(scale.len()));
-    for i in 0..of.len() {
-        let v = of.covariance(i);
+fn scaled(posteriors: &LinePosteriors, scale: &[f64]) -> Matrix<f64> {
+    let mut out = Vec::with_capacity(posteriors.len() * triangle(scale.len()));
+    for i in 0..posteriors.len() {
+        let v = posteriors.covariance(i);
         for a in 0..scale.len() {
             out.extend((0..=a).map(|b| scale[a] * scale[b] * v[triangle(a) + b]));
         }
     }
-    Matrix::from_vec(of.len(), triangle(scale.len()), out)
+    Matrix::from_vec(posteriors.len(), triangle(scale.len()), out)
 }
 
 /// Encoder: posterior means of the factors of a row given the columns of the fit. Decoder: rows from factors.
@@ -138,10 +138,10 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
             return Err(corrupt(format!("its row_prior has {q} rows for {k} factors")));
         }
         let loadings = Matrix::from_fn(p, q, |j, a| if a < k { components[(a, j)] } else { scale });
-        let of = LinearGaussian::new(mean.f64s(), loadings, vec![noise; p]);
+        let density = LinearGaussian::new(mean.f64s(), loadings, vec![noise; p]);
         let prior = (0..q).map(|a| Precision { constant: prior[(a, 0)], per_cell: prior[(a, 1)] }).collect();
-        let of = Arc::new(Conditional::new(of).with_prior(prior));
-        return Code::new(Completer { of, k }, LinearDecoder::new(mean.clone(), components));
+        let conditional = Arc::new(Conditional::new(density).with_prior(prior));
+        return Code::new(Completer { conditional, k }, LinearDecoder::new(mean.clone(), components));
     }
     let errors = require(tensors, "column_errors", &[Some(p), None])?.to_matrix();
     let offsets = match errors.cols() {
@@ -164,15 +164,15 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
         }
     }
     let loadings = Matrix::from_fn(p, q, |j, a| if a < k { components[(a, j)] } else { scale });
-    let of = LinearGaussian::new(mean.f64s(), loadings, vec![noise; p]);
-    let encoder = Completer { of: Arc::new(Conditional::with_errors(of, covariances, 1)), k };
+    let density = LinearGaussian::new(mean.f64s(), loadings, vec![noise; p]);
+    let encoder = Completer { conditional: Arc::new(Conditional::with_errors(density, covariances, 1)), k };
     Code::new(encoder, LinearDecoder::new(mean.clone(), components))
 }
 
 /// `E[a | x]` of the factors of a row, whose offset is treated as an additional factor.
 #[derive(Clone, Debug)]
 struct Completer {
-    of: Arc<Conditional>,
+    conditional: Arc<Conditional>,
     k: usize,
 }
 
@@ -184,7 +184,7 @@ impl Completer {
 
 impl Encoder for Completer {
     fn n_features(&self) -> usize {
-        self.of.model().n_features()
+        self.conditional.model().n_features()
     }
 
     fn n_codes(&self) -> usize {
@@ -204,23 +204,23 @@ impl Encoder for Completer {
     }
 
     fn of_cells(&self, columns: &[u32], values: &[f64], out: &mut [f64]) {
-        let mut line = vec![0.0; LinePosteriors::width(self.of.model().n_factors())];
-        self.of.of_line(columns, values, false, &mut line);
+        let mut line = vec![0.0; LinePosteriors::width(self.conditional.model().n_factors())];
+        self.conditional.of_line(columns, values, false, &mut line);
         out.copy_from_slice(&line[..self.k]);
     }
 
     fn gaussian(&self) -> Option<&Conditional> {
-        Some(&self.of)
+        Some(&self.conditional)
     }
 }
 
 impl<T: Real> RowMap<T> for Completer {
     fn apply(&self, rows: &[T], out: &mut [T], _: &mut Workspace<T>) {
-        let q = self.of.model().n_factors();
+        let q = self.conditional.model().n_factors();
         if self.k == 0 {
             return;
         }
-        let means = self.of.posteriors(rows).means;
+        let means = self.conditional.posteriors(rows).means;
         for (out, z) in out.chunks_exact_mut(self.k).zip(means.chunks_exact(q)) {
             out.iter_mut().zip(z).for_each(|(to, z)| *to = T::from_f64(*z));
         }

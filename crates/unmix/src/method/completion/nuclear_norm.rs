@@ -88,9 +88,9 @@ impl<'c> Problem<'c> {
     }
 
     /// The linear-Gaussian model of one side, given the other.
-    fn beside(&self, of: &LinePosteriors, prior: &[Precision]) -> Conditional {
-        let sizes = self.sizes(self.n_factors(of));
-        Conditional::new(sizes.known(of, sizes.offsets)).with_prior(prior.to_vec())
+    fn beside(&self, posteriors: &LinePosteriors, prior: &[Precision]) -> Conditional {
+        let sizes = self.sizes(self.n_factors(posteriors));
+        Conditional::new(sizes.known(posteriors, sizes.offsets)).with_prior(prior.to_vec())
     }
 
     pub(super) fn sizes(&self, k: usize) -> Sizes {
@@ -138,7 +138,7 @@ impl<'c> Problem<'c> {
         if k == 0 {
             return Ok((columns, Vec::new()));
         }
-        let [of_rows, of_columns] = [&without_errors(rows), &columns].map(|of| square(of, k));
+        let [of_rows, of_columns] = [&without_errors(rows), &columns].map(|posteriors| square(posteriors, k));
         let (both, values) = singular(&of_rows, &of_columns)?;
         let least = 1e-12 * values[0];
         let over = |a: usize| if values[a] > least { 1.0 / values[a].sqrt() } else { 0.0 };
@@ -173,9 +173,9 @@ impl<'c> Problem<'c> {
         let matrix = Matrix::from_fn(k, k, |a, b| values[a].max(0.0).sqrt() * vectors[(a, b)] * over(b));
         let mut columns = columns.clone();
         columns.transform(&matrix, 1.0, |_| true, self.run.threads);
-        let mut of: Vec<(usize, f64)> = (0..kept).map(|a| (a, 1.0)).collect();
-        of.extend(self.offsets.then_some((k, 1.0)));
-        let columns = columns.chosen(&of);
+        let mut selected: Vec<(usize, f64)> = (0..kept).map(|a| (a, 1.0)).collect();
+        selected.extend(self.offsets.then_some((k, 1.0)));
+        let columns = columns.chosen(&selected);
         let rows = step(by_row, &self.beside(&columns, &self.prior(alpha, kept)), false, self.run)?;
         Ok((columns, rows, values[..kept].to_vec()))
     }
@@ -245,7 +245,7 @@ impl<'c> Problem<'c> {
 
     /// The solution for `alpha`, in units of the root mean square of the cells, starting from these columns; and the number of sweeps.
     pub(super) fn solved(&self, alpha: f64, columns: LinePosteriors) -> Result<(Solution, u64)> {
-        let last = |of: &Solution| of.objective.last().copied().unwrap_or(f64::INFINITY);
+        let last = |solution: &Solution| solution.objective.last().copied().unwrap_or(f64::INFINITY);
         let mut found = self.descended(alpha, &columns)?;
         let mut sweeps = found.n_iter;
         for _ in 0..ROUNDS {
@@ -280,7 +280,7 @@ pub(super) fn singular(of_rows: &Matrix<f64>, of_columns: &Matrix<f64>) -> Resul
 }
 
 /// `sum z z'` over the means of all lines, of the first `k` factors.
-fn square(of: &LinePosteriors, k: usize) -> Matrix<f64> {
-    let (sum, _) = second_moments(of, |_| true);
+fn square(posteriors: &LinePosteriors, k: usize) -> Matrix<f64> {
+    let (sum, _) = second_moments(posteriors, |_| true);
     Matrix::from_fn(k, k, |a, b| sum[triangle(a.max(b)) + a.min(b)])
 }

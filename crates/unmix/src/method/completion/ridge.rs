@@ -47,7 +47,7 @@ impl Cells {
         prior.extend(offsets.then_some(Precision { constant: damping, per_cell: 0.0 }));
         let sizes = Sizes { factors: vec![1.0; k], offsets: offsets.then_some((1.0, 1.0)), noise: 1.0 };
         let ready =
-            |of: &LinePosteriors| Conditional::new(sizes.known(of, sizes.offsets)).with_prior(prior.clone());
+            |posteriors: &LinePosteriors| Conditional::new(sizes.known(posteriors, sizes.offsets)).with_prior(prior.clone());
         let first = || {
             let of_rank_one = k == 1 && alpha == 0.0 && !offsets && run.init.is_none();
             if let Some(v) = of_rank_one.then(|| self.propagated()).flatten() {
@@ -191,21 +191,21 @@ impl Cells {
 }
 
 /// The same means, with covariances of 0.
-pub(super) fn without_errors(of: &LinePosteriors) -> LinePosteriors {
-    let k = of.n_factors();
-    let mut table = Vec::with_capacity(of.len() * LinePosteriors::width(k));
-    for i in 0..of.len() {
-        table.extend_from_slice(of.mean(i));
+pub(super) fn without_errors(posteriors: &LinePosteriors) -> LinePosteriors {
+    let k = posteriors.n_factors();
+    let mut table = Vec::with_capacity(posteriors.len() * LinePosteriors::width(k));
+    for i in 0..posteriors.len() {
+        table.extend_from_slice(posteriors.mean(i));
         table.extend(std::iter::repeat_n(0.0, triangle(k) + 2));
     }
     LinePosteriors::new(k, table)
 }
 
 /// The penalty of the rows, or of the columns.
-pub(super) fn penalty(of: &LinePosteriors, lines: &Sparse<'_, f64>, prior: &[Precision]) -> f64 {
+pub(super) fn penalty(posteriors: &LinePosteriors, lines: &Sparse<'_, f64>, prior: &[Precision]) -> f64 {
     let one = |i: usize| {
         let cells = lines.row(i).0.len();
-        of.mean(i).iter().zip(prior).map(|(x, own)| own.of(cells) * x * x).sum::<f64>()
+        posteriors.mean(i).iter().zip(prior).map(|(x, own)| own.of(cells) * x * x).sum::<f64>()
     };
-    (0..of.len()).map(one).sum()
+    (0..posteriors.len()).map(one).sum()
 }

@@ -61,13 +61,13 @@ impl Cells {
         limits: Limits,
         run: &Run<'_>,
     ) -> Result<(VariationalResult, u64)> {
-        let of = Problem::new(self, (most, offsets), limits, run);
+        let problem = Problem::new(self, (most, offsets), limits, run);
         let first = match run.init {
-            Some(_) => of.given()?,
-            None => of.none(),
+            Some(_) => problem.given()?,
+            None => problem.none(),
         };
-        let (found, sweeps) = of.solved(alpha / self.unit, first)?;
-        let state = of.state(alpha / self.unit, &found);
+        let (found, sweeps) = problem.solved(alpha / self.unit, first)?;
+        let state = problem.state(alpha / self.unit, &found);
         let Solution { outcome, n_iter, objective, .. } = found;
         Ok((VariationalResult { state, outcome, n_iter, objective }, sweeps))
     }
@@ -80,8 +80,8 @@ impl Cells {
         run: &Run<'_>,
     ) -> Result<(VariationalResult, Vec<PathPoint>, u64)> {
         let (seen, hidden) = self.held_out(run)?;
-        let of = Problem::new(&seen, (most, offsets), limits, run);
-        let (path, best, mut sweeps) = of.path(&hidden)?;
+        let problem = Problem::new(&seen, (most, offsets), limits, run);
+        let (path, best, mut sweeps) = problem.path(&hidden)?;
         let all = Problem::new(self, (most, offsets), limits, run);
         let (found, more) = all.solved(best.0, best.1)?;
         sweeps += more;
@@ -123,9 +123,9 @@ impl Problem<'_> {
     /// The points of the path, the best `alpha` with its columns, and the number of sweeps.
     #[allow(clippy::type_complexity)]
     fn path(&self, hidden: &[(usize, usize, f64)]) -> Result<(Vec<PathPoint>, (f64, LinePosteriors), u64)> {
-        let error = |of: &Solution| {
+        let error = |solution: &Solution| {
             let square = |&(i, j, x): &(usize, usize, f64)| {
-                (x - self.fitted(of.columns.mean(j), of.rows.mean(i))).powi(2)
+                (x - self.fitted(solution.columns.mean(j), solution.rows.mean(i))).powi(2)
             };
             (hidden.iter().map(square).sum::<f64>() / hidden.len() as f64).sqrt()
         };
@@ -159,7 +159,7 @@ impl Problem<'_> {
         let (k, n) = (found.values.len(), found.rows.len());
         let mut a = Matrix::from_fn(n, k, |i, c| found.rows.mean(i)[c]);
         let mut v = Matrix::from_fn(found.columns.len(), k, |j, c| found.columns.mean(j)[c]);
-        let offset = |of: &LinePosteriors, i: usize| of.mean(i).get(k).copied().unwrap_or(0.0);
+        let offset = |posteriors: &LinePosteriors, i: usize| posteriors.mean(i).get(k).copied().unwrap_or(0.0);
         let mut rows: Vec<f64> = (0..n).map(|i| offset(&found.rows, i)).collect();
         let mut columns: Vec<f64> = (0..v.rows()).map(|j| offset(&found.columns, j)).collect();
         if self.offsets && k > 0 {
@@ -168,7 +168,7 @@ impl Problem<'_> {
         }
         let mut factors = v;
         if k > 0 {
-            let products = |of: &Matrix<f64>| factor::multiply(&of.transposed(), of);
+            let products = |matrix: &Matrix<f64>| factor::multiply(&matrix.transposed(), matrix);
             let (both, _) = singular(&products(&a), &products(&factors))?;
             let over = (self.cells.n_rows_seen as f64).sqrt();
             let rotated = factor::multiply_transposed(&factors, &both);
@@ -220,13 +220,13 @@ impl Problem<'_> {
     }
 }
 
-/// Subtracts from the factors `of` their mean over the lines with a cell, and adds its contribution to the offsets of the lines `across`.
-fn centred(of: &mut Matrix<f64>, seen: impl Fn(usize) -> bool, across: &Matrix<f64>, offsets: &mut [f64]) {
-    let lines: Vec<usize> = (0..of.rows()).filter(|i| seen(*i)).collect();
+/// Subtracts from the factors `factors` their mean over the lines with a cell, and adds its contribution to the offsets of the lines `across`.
+fn centred(factors: &mut Matrix<f64>, seen: impl Fn(usize) -> bool, across: &Matrix<f64>, offsets: &mut [f64]) {
+    let lines: Vec<usize> = (0..factors.rows()).filter(|i| seen(*i)).collect();
     let mean: Vec<f64> =
-        (0..of.cols()).map(|a| lines.iter().map(|i| of[(*i, a)]).sum::<f64>() / lines.len() as f64).collect();
+        (0..factors.cols()).map(|a| lines.iter().map(|i| factors[(*i, a)]).sum::<f64>() / lines.len() as f64).collect();
     for i in lines {
-        of.row_mut(i).iter_mut().zip(&mean).for_each(|(x, m)| *x -= m);
+        factors.row_mut(i).iter_mut().zip(&mean).for_each(|(x, m)| *x -= m);
     }
     for (i, own) in offsets.iter_mut().enumerate() {
         *own += across.row(i).iter().zip(&mean).map(|(x, m)| x * m).sum::<f64>();

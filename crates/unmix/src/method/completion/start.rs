@@ -83,7 +83,7 @@ impl State {
     pub(super) fn from(begin: InitialColumns, offsets: bool) -> Self {
         let (p, k) = (begin.columns.len(), begin.factors.cols());
         let least = LEAST_OFFSET * begin.mean_square.max(f64::MIN_POSITIVE);
-        let size = |of: &[f64]| (of.iter().map(|x| x * x).sum::<f64>() / of.len() as f64 + least).sqrt();
+        let size = |values: &[f64]| (values.iter().map(|x| x * x).sum::<f64>() / values.len() as f64 + least).sqrt();
         let sd = offsets.then(|| (size(&begin.rows), size(&begin.columns)));
         let square = |a: usize| (0..p).map(|j| begin.factors[(j, a)].powi(2)).sum::<f64>() / p as f64;
         let first = if k > 0 { square(0) } else { 0.0 };
@@ -109,11 +109,11 @@ impl State {
 /// The first variances of the rows of a sparse matrix about 0 (divisor `n - 1`), `n`, and their directions as
 /// rows; none if the matrix is 0 up to rounding errors.
 pub(super) fn leading(
-    of: Sparse<'_, f64>,
+    cells: Sparse<'_, f64>,
     top: usize,
     run: &Run<'_>,
 ) -> Result<(Vec<f64>, f64, Matrix<f64>)> {
-    let (n, p) = (of.n_rows() as f64, of.n_features());
+    let (n, p) = (cells.n_rows() as f64, cells.n_features());
     let request = Request {
         method: METHOD.key,
         solver: Solver::Randomized,
@@ -125,7 +125,7 @@ pub(super) fn leading(
         n_oversamples: 10,
         start: None,
     };
-    match decompose(&Rows::new(of, Features::default(), "the cells"), run, &request) {
+    match decompose(&Rows::new(cells, Features::default(), "the cells"), run, &request) {
         Err(Error::NoVariance { .. } | Error::Unsupported { .. }) => Ok((Vec::new(), n, Matrix::zeros(0, p))),
         found => found.map(|found| (found.values, found.n, found.axes)),
     }

@@ -128,10 +128,10 @@ impl Cells {
 
     /// The shares of the factors, given the posteriors of both sides.
     fn shares(&self, rows: &LinePosteriors, columns: &LinePosteriors, k: usize) -> Vec<f64> {
-        let share = |of: &LinePosteriors, a: usize, has_cells: &dyn Fn(usize) -> bool| {
-            let seen = || (0..of.len()).filter(|i| has_cells(*i));
-            let explained: f64 = seen().map(|i| of.mean(i)[a].powi(2)).sum();
-            let variance: f64 = seen().map(|i| of.covariance(i)[triangle(a) + a]).sum();
+        let share = |posteriors: &LinePosteriors, a: usize, has_cells: &dyn Fn(usize) -> bool| {
+            let seen = || (0..posteriors.len()).filter(|i| has_cells(*i));
+            let explained: f64 = seen().map(|i| posteriors.mean(i)[a].powi(2)).sum();
+            let variance: f64 = seen().map(|i| posteriors.covariance(i)[triangle(a) + a]).sum();
             explained / (explained + variance).max(f64::MIN_POSITIVE)
         };
         let of_rows = |a| share(rows, a, &|i| !self.by_row.row(i).0.is_empty());
@@ -174,11 +174,11 @@ impl Cells {
     /// Posteriors of the rows, given those of the columns.
     pub(super) fn rows_beside(&self, at: &State, run: &Run<'_>) -> Result<LinePosteriors> {
         let swapped = at.sizes.offsets.map(|(rows, columns)| (columns, rows));
-        let of = match &at.ridge {
+        let conditional = match &at.ridge {
             None => at.sizes.loadings(&at.columns, swapped, run.threads),
             Some(prior) => Conditional::new(at.sizes.known(&at.columns, swapped)).with_prior(prior.clone()),
         };
-        step(&self.by_row, &of, false, run)
+        step(&self.by_row, &conditional, false, run)
     }
 
     /// The columns given the rows, the noise given both, and the sizes; and the bound before the sizes change.
@@ -190,14 +190,14 @@ impl Cells {
         run: &Run<'_>,
     ) -> Result<(State, f64)> {
         let mut sizes = at.sizes.clone();
-        let of = sizes.loadings(rows, sizes.offsets, run.threads);
-        let mut columns = step(by_column, &of, true, run)?;
+        let conditional = sizes.loadings(rows, sizes.offsets, run.threads);
+        let mut columns = step(by_column, &conditional, true, run)?;
         let n = self.len() as f64;
         let misfit: f64 = (0..columns.len()).map(|j| columns.misfit(j)).sum();
         sizes.noise = (misfit / n).max(self.least_noise());
-        let divergence = |of: &LinePosteriors, lines: &Sparse<'_, f64>| -> f64 {
-            let seen = (0..of.len()).filter(|i| !lines.row(*i).0.is_empty());
-            seen.map(|i| twice_divergence(of, i)).sum()
+        let divergence = |posteriors: &LinePosteriors, lines: &Sparse<'_, f64>| -> f64 {
+            let seen = (0..posteriors.len()).filter(|i| !lines.row(*i).0.is_empty());
+            seen.map(|i| twice_divergence(posteriors, i)).sum()
         };
         let twice = n * (2.0 * std::f64::consts::PI * sizes.noise).ln()
             + misfit / sizes.noise
@@ -224,17 +224,17 @@ fn is_far(least: f64, bound: &[f64]) -> bool {
 /// Posteriors of all lines (rows or columns), given a model of the other side.
 pub(super) fn step(
     lines: &Sparse<'_, f64>,
-    of: &Conditional,
+    conditional: &Conditional,
     misfit: bool,
     run: &Run<'_>,
 ) -> Result<LinePosteriors> {
-    let q = of.model().n_factors();
+    let q = conditional.model().n_factors();
     let width = LinePosteriors::width(q);
     let mut table = vec![0.0; lines.n_rows() * width];
     let pace = |_: f64| run.check();
     let line = |i: usize, out: &mut [f64]| {
         let (places, values) = lines.row(i);
-        of.of_line(places, values, misfit, out);
+        conditional.of_line(places, values, misfit, out);
     };
     fill(run.threads, lines.n_stored(), &pace, &mut table, width, line)?;
     Ok(LinePosteriors::new(q, table))
@@ -243,12 +243,12 @@ pub(super) fn step(
 impl Sizes {
     /// The lines of one side as loadings and means for the other, without errors. `offsets`: standard deviations of the offsets of
     /// these lines, and of those of the other side.
-    pub(super) fn known(&self, of: &LinePosteriors, offsets: Option<(f64, f64)>) -> LinearGaussian {
-        let (k, m) = (self.factors.len(), of.len());
+    pub(super) fn known(&self, posteriors: &LinePosteriors, offsets: Option<(f64, f64)>) -> LinearGaussian {
+        let (k, m) = (self.factors.len(), posteriors.len());
         let root: Vec<f64> = self.factors.iter().map(|g| g.sqrt()).collect();
         let (mut mean, mut loadings) = (Vec::with_capacity(m), Vec::with_capacity(m * (k + 1)));
         for i in 0..m {
-            let x = of.mean(i);
+            let x = posteriors.mean(i);
             loadings.extend(x.iter().zip(&root).map(|(x, r)| x * r));
             // Offsets of the other side have the same loading for all lines here.
             loadings.extend(offsets.map(|(_, other)| other));
@@ -260,16 +260,16 @@ impl Sizes {
     /// The same, with the posterior errors of loadings and means.
     pub(super) fn loadings(
         &self,
-        of: &LinePosteriors,
+        posteriors: &LinePosteriors,
         offsets: Option<(f64, f64)>,
         threads: usize,
     ) -> Conditional {
         let k = self.factors.len();
         let root: Vec<f64> = self.factors.iter().map(|g| g.sqrt()).collect();
         let width = triangle(k + 1 + usize::from(offsets.is_some()));
-        let mut errors = vec![0.0; of.len() * width];
+        let mut errors = vec![0.0; posteriors.len() * width];
         let line = |i: usize, out: &mut [f64]| {
-            let v = of.covariance(i);
+            let v = posteriors.covariance(i);
             for a in 0..k {
                 let own = triangle(a)..=triangle(a) + a;
                 let line = out[own.clone()].iter_mut().zip(&v[own]);
@@ -285,8 +285,8 @@ impl Sizes {
                 last[k + 1] = own * own * v[triangle(k) + k];
             }
         };
-        fill_at_once(threads, of.len() * width, &mut errors, width, line);
-        Conditional::with_errors(self.known(of, offsets), errors, threads)
+        fill_at_once(threads, posteriors.len() * width, &mut errors, width, line);
+        Conditional::with_errors(self.known(posteriors, offsets), errors, threads)
     }
 
     /// Sets the sizes to those with the largest bound, for factors rotated and scaled so that they are independent: the second moments of
@@ -299,8 +299,8 @@ impl Sizes {
         threads: usize,
     ) -> Result<()> {
         let k = self.factors.len();
-        let [of_rows, of_columns] = [(rows, lines[0]), (&*columns, lines[1])].map(|(of, lines)| {
-            let (mut sum, n) = second_moments(of, |i| !lines.row(i).0.is_empty());
+        let [of_rows, of_columns] = [(rows, lines[0]), (&*columns, lines[1])].map(|(posteriors, lines)| {
+            let (mut sum, n) = second_moments(posteriors, |i| !lines.row(i).0.is_empty());
             sum.iter_mut().for_each(|s| *s /= n);
             sum
         });

@@ -42,13 +42,13 @@ impl DictionaryLearning {
         run.stage("atoms")?;
         let learner = self.online(alpha, run.seed);
         let found = learner.learn(&batches, self.max_epochs, &sample, || Ok(OnlineState::new(first)), run)?;
-        let mut learnt = found.learnt;
-        if learnt.all_zero() {
-            let atoms = Atoms::<T>::new(&learnt.atoms);
-            learnt.largest = learnt.largest.max(largest(&atoms, &sample, self.positive_code));
+        let mut state = found.state;
+        if state.all_zero() {
+            let atoms = Atoms::<T>::new(&state.atoms);
+            state.largest = state.largest.max(largest(&atoms, &sample, self.positive_code));
         }
         let sweeps = 2 + found.objective.len() as u64;
-        let now = StreamAtoms { alpha, learnt };
+        let now = StreamAtoms { alpha, state };
         let stream =
             Stream { n, k, seed: run.seed, begun: Some(now.clone()), start: None, waiting: Vec::new() };
         let ended = (found.objective, found.outcome);
@@ -165,11 +165,11 @@ impl DictionaryLearning {
             let x: Vec<T> = stream.waiting[at * p..(at + size) * p].iter().map(|x| T::from_f64(*x)).collect();
             let first = stream.n - rest as u64;
             let numbers: Vec<u64> = (first..first + size as u64).collect();
-            if let Some(StreamAtoms { alpha, learnt }) = &mut stream.begun {
+            if let Some(StreamAtoms { alpha, state }) = &mut stream.begun {
                 let learner = self.online(*alpha, stream.seed);
-                learner.step(learnt, &x, &numbers);
-                if learnt.since >= PERIOD {
-                    learner.look(learnt, true, &x);
+                learner.step(state, &x, &numbers);
+                if state.since >= PERIOD {
+                    learner.look(state, true, &x);
                 }
             }
             (at, rest) = (at + size, rest - size);
@@ -186,7 +186,7 @@ impl DictionaryLearning {
         let size = rows.len().min(self.batch_size.saturating_mul(p));
         let first: Vec<T> = rows[..size].iter().map(|x| T::from_f64(*x)).collect();
         let alpha = self.weight(&Atoms::<T>::new(&atoms), &first);
-        StreamAtoms { alpha, learnt: OnlineState::new(atoms) }
+        StreamAtoms { alpha, state: OnlineState::new(atoms) }
     }
 
     /// The atoms of a stream before its first batch is full, with the rows so far as a batch; these rows are kept
@@ -210,7 +210,7 @@ impl DictionaryLearning {
         let x: Vec<T> = stream.waiting.iter().map(|x| T::from_f64(*x)).collect();
         let numbers: Vec<u64> = (0..(x.len() / p) as u64).collect();
         if !numbers.is_empty() {
-            self.online(now.alpha, stream.seed).step(&mut now.learnt, &x, &numbers);
+            self.online(now.alpha, stream.seed).step(&mut now.state, &x, &numbers);
         }
         now
     }
@@ -223,18 +223,18 @@ fn found_of(
     mean: Vec<f64>,
     (objective, outcome): (Vec<f64>, Outcome),
 ) -> FitResult {
-    let StreamAtoms { alpha, learnt } = now;
-    let weight = if learnt.weight > 0.0 { learnt.weight } else { 1.0 };
+    let StreamAtoms { alpha, state } = now;
+    let weight = if state.weight > 0.0 { state.weight } else { 1.0 };
     FitResult {
-        share: learnt.share.iter().map(|s| s / weight).collect(),
-        largest: (learnt.t > 0 && learnt.all_zero()).then_some(learnt.largest),
-        dead: learnt.dead_now(),
-        replaced: learnt.replaced,
-        n_iter: learnt.t,
+        share: state.share.iter().map(|s| s / weight).collect(),
+        largest: (state.t > 0 && state.all_zero()).then_some(state.largest),
+        dead: state.dead_now(),
+        replaced: state.replaced,
+        n_iter: state.t,
         more: stream.tensors(mean.len()),
         n: stream.n as f64,
-        size: learnt.size,
-        atoms: learnt.atoms,
+        size: state.size,
+        atoms: state.atoms,
         layers: None,
         residual: None,
         tol: None,

@@ -6,7 +6,7 @@ use crate::data::{Features, Rows, check_n_rows, no_columns};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 use crate::method::as_map;
-use crate::model::{Model, Outcome, Report, Tensor};
+use crate::model::{Model, Outcome, Report, Tensor, replaced_by_table};
 use crate::num::random::Stream as Draws;
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
@@ -296,6 +296,9 @@ impl DictionaryLearning {
         }
         report.objective = found.objective;
         let settings = as_map(self);
+        if self.dict_init.is_some() {
+            report.warnings.extend(replaced_by_table(METHOD.settings, &settings, "init", "dict_init"));
+        }
         report.settings = settings.clone();
         report.settings.insert("n_components".into(), components.rows().into());
         report.settings.insert("alpha".into(), found.alpha.into());

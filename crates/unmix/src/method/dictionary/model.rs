@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::method::sparse_coder::{self, Alpha, SparseCoder};
 use crate::model::{Code, Codes, Encoder, LinearDecoder, RowMap, Tensor, Tensors, require, sign_of};
 use crate::num::{Dtype, Matrix, Real, kernel};
-use crate::sparse::{Ready, norm};
+use crate::sparse::{PreparedAtoms, norm};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -39,8 +39,8 @@ impl Order {
     }
 
     /// Numbers, one for each atom, in this order.
-    pub(super) fn values(&self, of: &[f64]) -> Vec<f64> {
-        self.order.iter().map(|&j| of[j]).collect()
+    pub(super) fn values(&self, numbers: &[f64]) -> Vec<f64> {
+        self.order.iter().map(|&j| numbers[j]).collect()
     }
 }
 
@@ -136,18 +136,18 @@ struct Layers {
 }
 
 /// The layers prepared for rows of type `T`.
-struct Replay<T> {
-    of: Layers,
-    layers: Vec<Ready<T>>,
+struct PreparedLayers<T> {
+    parameters: Layers,
+    layers: Vec<PreparedAtoms<T>>,
 }
 
 impl Layers {
-    fn replay<T: Real>(&self) -> Replay<T> {
+    fn prepared<T: Real>(&self) -> PreparedLayers<T> {
         let (m, p) = (self.m, self.mean.len());
         let atoms = self.layers.chunks_exact(m * p).map(|layer| Matrix::from_vec(m, p, layer.to_vec()));
         let layers =
-            atoms.zip(self.steps.iter()).map(|(atoms, step)| Ready::with_step(&atoms, *step)).collect();
-        Replay { of: self.clone(), layers }
+            atoms.zip(self.steps.iter()).map(|(atoms, step)| PreparedAtoms::with_step(&atoms, *step)).collect();
+        PreparedLayers { parameters: self.clone(), layers }
     }
 }
 
@@ -165,20 +165,20 @@ impl Encoder for Layers {
     }
 
     fn in_f32(&self) -> Box<dyn RowMap<f32>> {
-        Box::new(self.replay::<f32>())
+        Box::new(self.prepared::<f32>())
     }
 
     fn in_f64(&self) -> Box<dyn RowMap<f64>> {
-        Box::new(self.replay::<f64>())
+        Box::new(self.prepared::<f64>())
     }
 }
 
-impl<T: Real> RowMap<T> for Replay<T> {
+impl<T: Real> RowMap<T> for PreparedLayers<T> {
     fn apply(&self, rows: &[T], out: &mut [T], work: &mut Workspace<T>) {
-        let (m, p) = (self.of.m, self.of.mean.len());
-        kernel::centre(rows, None, &self.of.mean, &mut work.rows);
+        let (m, p) = (self.parameters.m, self.parameters.mean.len());
+        kernel::centre(rows, None, &self.parameters.mean, &mut work.rows);
         out.fill(T::default());
-        let penalty = (self.of.alpha, self.of.positive);
+        let penalty = (self.parameters.alpha, self.parameters.positive);
         // The bits of a code do not depend on the other rows: products are computed row by row.
         for (x, z) in work.rows.chunks(64 * p).zip(out.chunks_mut(64 * m)) {
             for layer in &self.layers {

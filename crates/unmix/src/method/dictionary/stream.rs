@@ -38,7 +38,7 @@ pub(super) struct Stream {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct StreamAtoms {
     pub(super) alpha: f64,
-    pub(super) learnt: OnlineState,
+    pub(super) state: OnlineState,
 }
 
 /// A 64-bit integer as two numbers that double precision represents exactly.
@@ -60,7 +60,7 @@ impl Stream {
         let alpha = self.begun.as_ref().map_or(0.0, |begun| begun.alpha);
         let mut counts = vec![self.n as f64, self.k as f64, high, low, alpha];
         let none = OnlineState::new(Matrix::zeros(0, p));
-        let at = self.begun.as_ref().map_or(&none, |begun| &begun.learnt);
+        let at = self.begun.as_ref().map_or(&none, |begun| &begun.state);
         let numbers = [at.t, at.since, at.dead, at.replaced];
         counts.extend(numbers.iter().map(|x| *x as f64));
         counts.extend([
@@ -119,27 +119,27 @@ impl Stream {
             let start = tensors.contains_key(ATOMS).then(|| table(ATOMS, p)).transpose()?;
             return Ok(Some(Self { n, k, seed, begun: None, start, waiting }));
         }
-        let mut learnt = OnlineState::new(table(ATOMS, p)?);
-        (learnt.codes, learnt.rows) = (table(CODES, k)?, table(ROWS, p)?);
+        let mut state = OnlineState::new(table(ATOMS, p)?);
+        (state.codes, state.rows) = (table(CODES, k)?, table(ROWS, p)?);
         if rest.len() != 3 * k {
             return Err(corrupt());
         }
-        learnt.recent = rest[..k].iter().map(|x| *x as u64).collect();
-        (learnt.share, learnt.size) = (rest[k..2 * k].to_vec(), rest[2 * k..].to_vec());
-        (learnt.t, learnt.since) = (head[5] as u64, head[6] as u64);
-        (learnt.dead, learnt.replaced) = (head[7] as u64, head[8] as u64);
-        (learnt.weight, learnt.largest) = (head[9], head[10]);
+        state.recent = rest[..k].iter().map(|x| *x as u64).collect();
+        (state.share, state.size) = (rest[k..2 * k].to_vec(), rest[2 * k..].to_vec());
+        (state.t, state.since) = (head[5] as u64, head[6] as u64);
+        (state.dead, state.replaced) = (head[7] as u64, head[8] as u64);
+        (state.weight, state.largest) = (head[9], head[10]);
         if head[11] > 0.0 {
             let lines = require(tensors, WORST, &[Some(head[11] as usize), Some(p + 2)])?.f64s();
             let poor =
                 |line: &[f64]| WorstRow { square: line[0], row: line[1] as u64, x: line[2..].to_vec() };
-            learnt.worst = Worst(lines.chunks_exact(p + 2).map(poor).collect());
+            state.worst = Worst(lines.chunks_exact(p + 2).map(poor).collect());
         }
         Ok(Some(Self {
             n,
             k,
             seed,
-            begun: Some(StreamAtoms { alpha: head[4], learnt }),
+            begun: Some(StreamAtoms { alpha: head[4], state }),
             start: None,
             waiting,
         }))
@@ -152,12 +152,12 @@ mod tests {
 
     #[test]
     fn a_stream_is_restored_from_its_tensors() {
-        let mut learnt = OnlineState::new(Matrix::from_fn(3, 2, |i, j| (i + 10 * j) as f64));
-        learnt.worst = Worst(vec![WorstRow { square: 2.0, row: 5, x: vec![1.0, -1.0] }]);
-        (learnt.t, learnt.since, learnt.replaced) = (9, 4, 2);
-        learnt.recent = vec![1, 0, 7];
-        learnt.size = vec![0.1, 0.2, 0.3];
-        let begun = Some(StreamAtoms { alpha: 0.25, learnt });
+        let mut state = OnlineState::new(Matrix::from_fn(3, 2, |i, j| (i + 10 * j) as f64));
+        state.worst = Worst(vec![WorstRow { square: 2.0, row: 5, x: vec![1.0, -1.0] }]);
+        (state.t, state.since, state.replaced) = (9, 4, 2);
+        state.recent = vec![1, 0, 7];
+        state.size = vec![0.1, 0.2, 0.3];
+        let begun = Some(StreamAtoms { alpha: 0.25, state });
         let seed = 0xfedc_ba98_7654_3210;
         for stream in [
             Stream { n: 77, k: 3, seed, begun, start: None, waiting: vec![1.0, 2.0] },

@@ -73,32 +73,32 @@ pub(super) fn goodness(
     let degrees = 0.5 * ((p - q).powi(2) - (p + q));
     let test = ((scale - 2.0 * q / 3.0) * (found.point.value - log_det - p)).max(0.0);
     let tested = degrees > 0.0 && scale - 2.0 * q / 3.0 > 0.0;
-    let told = |x: f64| Some(x).filter(|_| tested);
-    put("chi_square", told(test));
+    let if_tested = |x: f64| Some(x).filter(|_| tested);
+    put("chi_square", if_tested(test));
     put("degrees_of_freedom", Some(degrees.max(0.0)));
-    put("p_value", told(chi_square_above(test, degrees)));
-    put("rmsea", told(((test / degrees - 1.0).max(0.0) / (n - 1.0)).sqrt()));
+    put("p_value", if_tested(chi_square_above(test, degrees)));
+    put("rmsea", if_tested(((test / degrees - 1.0).max(0.0) / (n - 1.0)).sqrt()));
     let at = |probability: f64| (noncentrality(test, degrees, probability) / (degrees * (n - 1.0))).sqrt();
     let interval = if tested { [Some(at(0.95)), Some(at(0.05))] } else { [None; 2] };
     put("rmsea_lower", interval[0]);
     put("rmsea_upper", interval[1]);
     let base = none / degrees_none;
-    put("tli", told((base - test / degrees) / (base - 1.0)).filter(|_| base > 1.0));
+    put("tli", if_tested((base - test / degrees) / (base - 1.0)).filter(|_| base > 1.0));
     let (excess, excess_none) = ((test - degrees).max(0.0), (none - degrees_none).max(0.0));
     let largest = excess.max(excess_none);
-    put("cfi", told(if largest > 0.0 { 1.0 - excess / largest } else { 1.0 }));
+    put("cfi", if_tested(if largest > 0.0 { 1.0 - excess / largest } else { 1.0 }));
     put("srmr", Some(root_mean_square_residual(r, &found.point)));
     put("kmo", Some(correlated / (correlated + partial)).filter(|_| p > 1.0));
     let sphere = |x: f64| Some(x).filter(|_| scale > 0.0 && p > 1.0);
     put("bartlett_chi_square", sphere(none));
     put("bartlett_degrees_of_freedom", Some(degrees_none));
     put("bartlett_p_value", sphere(chi_square_above(none, degrees_none)));
-    let said = if tested {
+    let tests = if tested {
         "at the maximum of the likelihood"
     } else {
         "no test of the fit, because no degrees of freedom are left"
     };
-    out.insert("tests".into(), said.into());
+    out.insert("tests".into(), tests.into());
     Ok(out)
 }
 

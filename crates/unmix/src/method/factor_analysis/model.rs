@@ -9,7 +9,7 @@ use super::{METHOD, likelihood::Moments};
 use crate::data::Features;
 use crate::error::Result;
 use crate::model::{
-    Arrangement, Code, Described, Gaussian, Linear, LinearDecoder, Model, PosteriorMean, Report, Tensor,
+    Arrangement, Code, LinearParameters, Gaussian, Linear, LinearDecoder, Model, PosteriorMean, Report, Tensor,
     Tensors, constant_columns, require,
 };
 use crate::num::{Matrix, factor, pseudo_inverse};
@@ -133,7 +133,7 @@ impl FactorAnalysis {
             .collect();
         let heywood = heywood(row_moments, problem, &point.log_psi);
         let heywood: Vec<f64> = heywood.into_iter().map(|j| j as f64).collect();
-        let described = Described {
+        let described = LinearParameters {
             components: &factors.loadings,
             mean: &row_moments.mean,
             decoder: Some(&in_units),

@@ -61,8 +61,8 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     let solved = Cholesky::new(&inner).ok_or(Error::Factorisation { what })?.solve_rows(&scaled.transposed());
     let encoder = Matrix::from_fn(p, q, |i, j| solved[(i, j)] / noise[i]);
     let loadings = Matrix::from_fn(p, q, |i, j| scaled[(j, i)] * noise[i]);
-    let of = crate::stats::gaps::LinearGaussian::new(mean.f64s(), loadings, noise_variance(tensors, p)?);
-    Code::new(PosteriorMean::new(mean, encoder, of), decoding)
+    let density = crate::stats::gaps::LinearGaussian::new(mean.f64s(), loadings, noise_variance(tensors, p)?);
+    Code::new(PosteriorMean::new(mean, encoder, density), decoding)
 }
 
 /// Variances of the noise of columns in the units of the rows.
@@ -143,7 +143,7 @@ impl SparsePosterior {
     }
 
     fn map<T: Real>(&self) -> Box<dyn RowMap<T>> {
-        Box::new(RowSolver { of: self.clone(), numbers: PhantomData })
+        Box::new(RowSolver { posterior: self.clone(), numbers: PhantomData })
     }
 }
 
@@ -174,22 +174,22 @@ impl Encoder for SparsePosterior {
 }
 
 struct RowSolver<T> {
-    of: SparsePosterior,
+    posterior: SparsePosterior,
     numbers: PhantomData<fn(T)>,
 }
 
 impl<T: Real> RowMap<T> for RowSolver<T> {
     fn apply(&self, rows: &[T], out: &mut [T], work: &mut Workspace<T>) {
-        let mut gaps = vec![0.0; rows.len() / self.of.over.cols().max(1)];
+        let mut gaps = vec![0.0; rows.len() / self.posterior.over.cols().max(1)];
         self.certified(rows, out, &mut gaps, work);
     }
 
     fn certified(&self, rows: &[T], out: &mut [T], gaps: &mut [f64], _: &mut Workspace<T>) {
-        let (q, p) = (self.of.over.rows(), self.of.over.cols());
+        let (q, p) = (self.posterior.over.rows(), self.posterior.over.cols());
         for (i, (row, gap)) in rows.chunks_exact(p).zip(gaps).enumerate() {
             let row: Vec<f64> = row.iter().map(|x| x.to_f64()).collect();
             let out = &mut out[i * q..(i + 1) * q];
-            match self.of.solve(&row) {
+            match self.posterior.solve(&row) {
                 Ok((code, moved)) => {
                     out.iter_mut().zip(&code).for_each(|(to, z)| *to = T::from_f64(*z));
                     *gap = moved;

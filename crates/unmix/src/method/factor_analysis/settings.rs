@@ -164,7 +164,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "copy",
         Kind::Bool,
         "true",
-        "Accepted for compatibility with scikit-learn; the input is never overwritten.",
+        "Accepted for compatibility with scikit-learn; arrays are never modified, whatever its value.",
     )
     .python_only(),
     Setting::new("max_iter", Kind::at_least(1), "1000", "Maximum number of iterations."),

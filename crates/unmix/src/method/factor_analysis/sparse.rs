@@ -9,7 +9,7 @@ use super::settings::{Automatic, FactorAnalysis, FactorPrior, NoiseFloor, Rotati
 use super::{METHOD, determined, factors::ScaledRows};
 use crate::data::{Features, Rows};
 use crate::error::{Error, Result};
-use crate::model::{Arrangement, Described, Model, Report, Tensor, Tensors};
+use crate::model::{Arrangement, LinearParameters, Model, Report, Tensor, Tensors};
 use crate::num::random::Stream;
 use crate::num::{Matrix, Real, factor};
 use crate::run::{Outcome, Run};
@@ -258,7 +258,7 @@ impl FactorAnalysis {
         let (components, decoder) = (arranged.rows(&loadings), arranged.rows(&decoder));
         let identity = Matrix::from_fn(q, q, |i, j| f64::from(u8::from(i == j)));
         let heywood: Vec<f64> = heywood.iter().map(|j| *j as f64).collect();
-        let described = Described {
+        let described = LinearParameters {
             components: &components,
             mean: &row_moments.mean,
             decoder: Some(&decoder),

@@ -30,24 +30,24 @@ const LATE: u64 = 32;
 const SHORT: u64 = 1 << 31;
 
 /// Selected rows, and their codes if these are known.
-struct Picked<T> {
+struct SelectedRows<T> {
     x: Vec<T>,
     codes: Option<Vec<T>>,
 }
 
-impl<T: Real> Picked<T> {
+impl<T: Real> SelectedRows<T> {
     fn target(&self) -> Target<'_, T> {
         self.codes.as_deref().map_or(Target::Objective, Target::Codes)
     }
 
     /// At most `count` of these rows, drawn at random, in their order.
-    fn drawn(&self, count: u64, of: &Problem<T>, seed: u64) -> Self {
-        let n = (self.x.len() / of.p.max(1)) as u64;
+    fn drawn(&self, count: u64, problem: &Problem<T>, seed: u64) -> Self {
+        let n = (self.x.len() / problem.p.max(1)) as u64;
         let rows = chosen(n, count, Draws::new(seed, 0x6c61_7965));
         let of_rows = |all: &[T], width: usize| -> Vec<T> {
             rows.iter().flat_map(|i| &all[*i as usize * width..(*i as usize + 1) * width]).copied().collect()
         };
-        Self { x: of_rows(&self.x, of.p), codes: self.codes.as_ref().map(|codes| of_rows(codes, of.m)) }
+        Self { x: of_rows(&self.x, problem.p), codes: self.codes.as_ref().map(|codes| of_rows(codes, problem.m)) }
     }
 }
 
@@ -81,7 +81,7 @@ pub(super) fn fit<T: Real>(
     let trained = trained(given, rows, (&problem, units), (&fixed, codes.as_deref()), start, run)?;
     run.stage("codes by layer")?;
     let across = trained.params.across(&problem);
-    let net = Net { of: &problem, params: &trained.params, across: &across };
+    let net = Net { problem: &problem, params: &trained.params, across: &across };
     // Three curves of all layers, each by two products with a matrix of the sizes of the dictionary.
     let each =
         6 * (problem.n_layers as u64).saturating_mul((problem.m as u64).saturating_mul(problem.p as u64));
@@ -103,66 +103,66 @@ pub(super) fn fit<T: Real>(
 fn picked<T: Real>(
     rows: &Rows<'_, T>,
     codes: Option<&[T]>,
-    of: &Problem<T>,
+    problem: &Problem<T>,
     run: &Run<'_>,
-) -> Result<Picked<T>> {
+) -> Result<SelectedRows<T>> {
     let n = rows.n_counted();
     let chosen: Vec<u64> = match n > FIXED {
         true => (0..FIXED).map(|i| (u128::from(i) * u128::from(n) / u128::from(FIXED)) as u64).collect(),
         false => (0..n).collect(),
     };
-    let of_row = |codes: &[T], i: u64| codes[i as usize * of.m..(i as usize + 1) * of.m].to_vec();
+    let of_row = |codes: &[T], i: u64| codes[i as usize * problem.m..(i as usize + 1) * problem.m].to_vec();
     let codes = codes.map(|codes| chosen.iter().flat_map(|&i| of_row(codes, i)).collect());
-    Ok(Picked { x: rows.picked(chosen, run)?, codes })
+    Ok(SelectedRows { x: rows.picked(chosen, run)?, codes })
 }
 
 /// The parameters of the model given as a start, or steps of ISTA.
-fn start<T: Real>(given: &Lista, of: &Problem<T>, fixed: &Picked<T>, run: &Run<'_>) -> Result<Params<T>> {
-    if let Some(params) = model::initial(given, (of.m, of.p), run)? {
+fn start<T: Real>(given: &Lista, problem: &Problem<T>, fixed: &SelectedRows<T>, run: &Run<'_>) -> Result<Params<T>> {
+    if let Some(params) = model::initial(given, (problem.m, problem.p), run)? {
         return Ok(params);
     }
-    match of.cell {
+    match problem.cell {
         LayerType::Alista => {
             run.stage("threshold")?;
-            let largest = of.largest_threshold(&fixed.x).max(f64::MIN_POSITIVE);
-            Ok(of.searched(&fixed.x, fixed.target(), largest))
+            let largest = problem.largest_threshold(&fixed.x).max(f64::MIN_POSITIVE);
+            Ok(problem.searched(&fixed.x, fixed.target(), largest))
         }
-        _ => Ok(of.ista(given.tied, 0.0)),
+        _ => Ok(problem.ista(given.tied, 0.0)),
     }
 }
 
-fn units<T: Real>(of: &Problem<T>, dictionary: &Matrix<f64>, scan: &Scan) -> Units {
+fn units<T: Real>(problem: &Problem<T>, dictionary: &Matrix<f64>, scan: &Scan) -> Units {
     let square: f64 = dictionary.as_slice().iter().map(|a| a * a).sum();
     let length = (square / dictionary.rows() as f64).sqrt();
     let size = (scan.squares / scan.n.max(1) as f64).sqrt();
     Units {
-        weights: if of.cell == LayerType::Lista { length } else { 1.0 / length },
-        steps: if of.cell == LayerType::Alista { 1.0 } else { 1.0 / of.lipschitz },
-        thresholds: (size / of.lipschitz.sqrt()).max(f64::MIN_POSITIVE),
+        weights: if problem.cell == LayerType::Lista { length } else { 1.0 / length },
+        steps: if problem.cell == LayerType::Alista { 1.0 } else { 1.0 / problem.lipschitz },
+        thresholds: (size / problem.lipschitz.sqrt()).max(f64::MIN_POSITIVE),
     }
 }
 
 fn trained<T: Real>(
     given: &Lista,
     rows: &Rows<'_, T>,
-    (of, units): (&Problem<T>, Units),
-    (fixed, codes): (&Picked<T>, Option<&[T]>),
+    (problem, units): (&Problem<T>, Units),
+    (fixed, codes): (&SelectedRows<T>, Option<&[T]>),
     start: Params<T>,
     run: &Run<'_>,
 ) -> Result<Trained<T>> {
     let batches = Batches::new(rows, given.batch_size, run.seed)?;
     let total = batches.per_epoch().saturating_mul(given.max_epochs);
-    let rate = given.learning_rate.of(of.cell);
-    let rates = [rate, if of.cell.has_matrices() { 10.0 * rate } else { rate }];
-    let tied = (given.tied && of.cell.by_layer()) || of.cell == LayerType::GregorLecun;
+    let rate = given.learning_rate.of(problem.cell);
+    let rates = [rate, if problem.cell.has_matrices() { 10.0 * rate } else { rate }];
+    let tied = (given.tied && problem.cell.by_layer()) || problem.cell == LayerType::GregorLecun;
     let together = tied || run.init.is_some();
-    let plan = stages(of, together && total > 0, total);
+    let plan = stages(problem, together && total > 0, total);
     let sample = Sample { x: &fixed.x, target: fixed.target() };
     let checksum = checksum(given);
     let monotone = given.monotone || total == 0;
-    let mut learner = Training::new(of, plan, rates, units, codes, sample, monotone, checksum);
+    let mut learner = Training::new(problem, plan, rates, units, codes, sample, monotone, checksum);
     if total == 0 {
-        let loss = Some(learner.loss(&start, of.n_layers));
+        let loss = Some(learner.loss(&start, problem.n_layers));
         let objective = loss.into_iter().filter(|loss| loss.is_finite()).collect();
         return Ok(Trained { params: start, outcome: Outcome::Completed, objective, steps: 0, epochs: 0.0 });
     }
@@ -198,38 +198,38 @@ fn checksum(given: &Lista) -> u32 {
 
 fn report<T: Real>(
     given: &Lista,
-    of: &Problem<T>,
+    problem: &Problem<T>,
     scan: &Scan,
     (trained, table): (&Trained<T>, Value),
     run: &Run<'_>,
 ) -> Report {
     let solver = if given.max_epochs == 0 { "ista" } else { "adam" };
-    let solver = if given.max_epochs == 0 && of.cell == LayerType::Alista { "line search" } else { solver };
-    let mut report = Report::closed_form(solver, scan.n as f64, of.p, T::DTYPE, run.seed);
+    let solver = if given.max_epochs == 0 && problem.cell == LayerType::Alista { "line search" } else { solver };
+    let mut report = Report::closed_form(solver, scan.n as f64, problem.p, T::DTYPE, run.seed);
     report.outcome = trained.outcome;
     report.n_iter = trained.steps;
     report.sweeps = 1 + trained.epochs.ceil() as u64;
     report.objective = trained.objective.clone();
     report.settings = as_map(given);
-    report.settings.insert("alpha".into(), of.alpha.into());
-    report.settings.insert("learning_rate".into(), given.learning_rate.of(of.cell).into());
+    report.settings.insert("alpha".into(), problem.alpha.into());
+    report.settings.insert("learning_rate".into(), given.learning_rate.of(problem.cell).into());
     let loss = if given.codes.is_some() { "squared error of codes" } else { "objective of the lasso" };
     report.diagnostics.insert("loss".into(), json!(loss));
     report.diagnostics.insert("alpha_max".into(), json!(scan.largest));
     report.diagnostics.insert("by_layer".into(), table);
-    if of.alpha >= scan.largest {
+    if problem.alpha >= scan.largest {
         report.warnings.push(format!(
             "alpha is {}, but all codes of the lasso are zero for alpha of at least {}: choose a smaller value",
-            of.alpha, scan.largest
+            problem.alpha, scan.largest
         ));
     }
-    let unused = of.atoms.chunks_exact(of.p).filter(|a| a.iter().all(|x| *x == T::default())).count();
+    let unused = problem.atoms.chunks_exact(problem.p).filter(|a| a.iter().all(|x| *x == T::default())).count();
     if unused > 0 {
-        let said = match unused {
+        let sentence = match unused {
             1 => "atoms is zero, or a duplicate of an earlier one: its codes are 0",
             _ => "atoms are zero, or duplicates of earlier ones: their codes are 0",
         };
-        report.warnings.push(format!("{unused} of {} {said}", of.m));
+        report.warnings.push(format!("{unused} of {} {sentence}", problem.m));
     }
     report.end(run);
     report

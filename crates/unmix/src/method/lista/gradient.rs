@@ -56,7 +56,7 @@ struct Slice<'x, T> {
 impl<T: Real> Net<'_, T> {
     /// Sum over rows of the loss after `depth` layers, on the threads of the current pool.
     pub(super) fn loss(&self, x: &[T], target: Target<'_, T>, depth: usize) -> f64 {
-        let (m, p) = (self.of.m, self.of.p);
+        let (m, p) = (self.problem.m, self.problem.p);
         let slices = x.chunks(SLICE * p).enumerate();
         let slices: Vec<f64> = parallel::map_with(slices, Buffers::default, |work, (i, x)| {
             let mut z = vec![T::default(); x.len() / p * m];
@@ -74,7 +74,7 @@ impl<T: Real> Net<'_, T> {
         target: Target<'_, T>,
         (from, depth): (usize, usize),
     ) -> (f64, Gradient) {
-        let (m, p) = (self.of.m, self.of.p);
+        let (m, p) = (self.problem.m, self.problem.p);
         let root = if self.params.recurrent.is_empty() { 0 } else { m };
         // Used in the backward pass only.
         let back = transposed(&self.params.recurrent, root, root);
@@ -93,7 +93,7 @@ impl<T: Real> Net<'_, T> {
 
     /// The forward pass, with everything that the backward pass needs.
     fn forward<'x>(&self, x: &'x [T], depth: usize) -> Slice<'x, T> {
-        let (m, p) = (self.of.m, self.of.p);
+        let (m, p) = (self.problem.m, self.problem.p);
         let n = x.len() / p;
         let none = || vec![Vec::new(); depth];
         let mut slice = Slice {
@@ -112,7 +112,7 @@ impl<T: Real> Net<'_, T> {
         for l in 0..depth {
             let (before, after) = slice.z.split_at_mut(l + 1);
             self.layer(l, x, &before[l], &mut after[0], &mut work, &mut slice.passed[l]);
-            if self.of.cell != LayerType::GregorLecun {
+            if self.problem.cell != LayerType::GregorLecun {
                 slice.r[l] = std::mem::take(&mut work.r);
                 slice.u[l] = std::mem::take(&mut work.u);
             }
@@ -122,7 +122,7 @@ impl<T: Real> Net<'_, T> {
 
     /// The loss of codes `z`, and its gradient with respect to them.
     fn output(&self, x: &[T], target: Target<'_, T>, z: &[T], g: Option<&mut Vec<T>>) -> f64 {
-        let (m, p, zero) = (self.of.m, self.of.p, T::default());
+        let (m, p, zero) = (self.problem.m, self.problem.p, T::default());
         if let Target::Codes(codes) = target {
             let two = T::from_f64(2.0);
             if let Some(g) = g {
@@ -132,41 +132,41 @@ impl<T: Real> Net<'_, T> {
         }
         let n = x.len() / p;
         let mut r = vec![zero; n * p];
-        kernel::product(&mut r, z, &self.of.atoms, n, m, p);
+        kernel::product(&mut r, z, &self.problem.atoms, n, m, p);
         r.iter_mut().zip(x).for_each(|(r, x)| *r = *x - *r);
         let size: f64 = z.iter().map(|z| z.to_f64().abs()).sum();
         if let Some(g) = g {
-            kernel::product(g, &r, &self.of.across, n, p, m);
-            let alpha = T::from_f64(self.of.alpha);
+            kernel::product(g, &r, &self.problem.across, n, p, m);
+            let alpha = T::from_f64(self.problem.alpha);
             for (g, z) in g.iter_mut().zip(z) {
                 let slope = if *z > zero { alpha } else { zero - alpha };
                 *g = if *z == zero { zero - *g } else { slope - *g };
             }
         }
-        0.5 * kernel::sum_of_squares(&r) + self.of.alpha * size
+        0.5 * kernel::sum_of_squares(&r) + self.problem.alpha * size
     }
 
     /// The backward pass: from the gradient `g` with respect to the codes to those with respect to scalars, and to `dV` and `h` of
     /// every layer starting at `from`.
     fn backward(&self, slice: &mut Slice<'_, T>, mut g: Vec<T>, (from, depth): (usize, usize), back: &[T]) {
-        let (m, p, zero) = (self.of.m, self.of.p, T::default());
+        let (m, p, zero) = (self.problem.m, self.problem.p, T::default());
         let n = slice.x.len() / p;
         let mut product = vec![zero; n * m];
         for l in (from..depth).rev() {
             let after = &slice.z[l + 1];
             g.iter_mut().zip(after).filter(|(_, z)| **z == zero).for_each(|(g, _)| *g = zero);
             slice.thresholds[l] = self.by_threshold(&g, after, &slice.passed[l]);
-            if self.of.cell == LayerType::GregorLecun {
+            if self.problem.cell == LayerType::GregorLecun {
                 kernel::product(&mut product, &g, back, n, m, m);
                 slice.dv[l] = std::mem::replace(&mut g, product.clone());
                 continue;
             }
-            if self.of.cell.has_steps() {
+            if self.problem.cell.has_steps() {
                 let pairs = g.iter().zip(&slice.u[l]);
                 slice.steps[l] = pairs.map(|(g, u)| g.to_f64() * u.to_f64()).sum();
             }
             // Neither the signal for lower layers nor the gradient of a dictionary is needed.
-            if l > from || (self.of.cell == LayerType::Lista && l > 0) {
+            if l > from || (self.problem.cell == LayerType::Lista && l > 0) {
                 let (mut h, t) = (vec![zero; n * p], T::from_f64(self.step(l)));
                 kernel::product(&mut h, &g, self.encoder(l).0, n, m, p);
                 h.iter_mut().for_each(|h| *h *= t);
@@ -188,13 +188,13 @@ impl<T: Real> Net<'_, T> {
 
     /// `-<dV, sign z+>` over thresholded entries, with the factors of their thresholds.
     fn by_threshold(&self, g: &[T], after: &[T], passed: &[bool]) -> f64 {
-        let (m, zero) = (self.of.m, T::default());
+        let (m, zero) = (self.problem.m, T::default());
         let mut sum = 0.0;
         for (at, (g, z)) in g.iter().zip(after).enumerate() {
             if *g == zero || passed.get(at).is_some_and(|passed| *passed) {
                 continue;
             }
-            let scale = self.of.scale.as_ref().map_or(1.0, |scale| scale[at % m]);
+            let scale = self.problem.scale.as_ref().map_or(1.0, |scale| scale[at % m]);
             sum += if *z > zero { -scale } else { scale } * g.to_f64();
         }
         sum
@@ -203,12 +203,12 @@ impl<T: Real> Net<'_, T> {
     /// Sums slices in order; matrices of different layers on different threads.
     fn sums(&self, slices: &[Slice<'_, T>], (from, depth): (usize, usize)) -> Gradient {
         let params = self.params;
-        let each = |of: &dyn Fn(&Slice<'_, T>, usize) -> f64| -> Vec<f64> {
-            (0..depth).map(|l| slices.iter().map(|s| of(s, l)).sum()).collect()
+        let each = |value: &dyn Fn(&Slice<'_, T>, usize) -> f64| -> Vec<f64> {
+            (0..depth).map(|l| slices.iter().map(|s| value(s, l)).sum()).collect()
         };
         let (mut steps, mut thresholds) = (each(&|s, l| s.steps[l]), each(&|s, l| s.thresholds[l]));
         if params.thresholds.is_empty() {
-            steps.iter_mut().zip(&thresholds).for_each(|(s, theta)| *s += self.of.alpha * theta);
+            steps.iter_mut().zip(&thresholds).for_each(|(s, theta)| *s += self.problem.alpha * theta);
             thresholds.clear();
         } else if params.thresholds.len() == 1 {
             thresholds = vec![thresholds.iter().sum()];
@@ -230,19 +230,19 @@ impl<T: Real> Net<'_, T> {
             false => parallel::map(from.max(1)..depth, |l| self.recurrent_of_layer(slices, l))
                 .into_iter()
                 .reduce(added)
-                .unwrap_or_else(|| vec![0.0; self.of.m * self.of.m]),
+                .unwrap_or_else(|| vec![0.0; self.problem.m * self.problem.m]),
         };
         Gradient { weights, recurrent, steps, thresholds }
     }
 
     fn matrix_of_layer(&self, slices: &[Slice<'_, T>], l: usize) -> Vec<f64> {
-        let (m, p) = (self.of.m, self.of.p);
+        let (m, p) = (self.problem.m, self.problem.p);
         let mut total = vec![0.0; m * p];
         for slice in slices {
-            let r = if self.of.cell == LayerType::GregorLecun { slice.x } else { &slice.r[l] };
+            let r = if self.problem.cell == LayerType::GregorLecun { slice.x } else { &slice.r[l] };
             kernel::add_cross(&mut total, &slice.dv[l], r, slice.x.len() / p, m, p);
         }
-        if self.of.cell == LayerType::Lista {
+        if self.problem.cell == LayerType::Lista {
             let t = self.step(l);
             let mut by_code = vec![0.0; m * p];
             for slice in slices.iter().filter(|_| l > 0) {
@@ -254,10 +254,10 @@ impl<T: Real> Net<'_, T> {
     }
 
     fn recurrent_of_layer(&self, slices: &[Slice<'_, T>], l: usize) -> Vec<f64> {
-        let m = self.of.m;
+        let m = self.problem.m;
         let mut total = vec![0.0; m * m];
         for slice in slices {
-            kernel::add_cross(&mut total, &slice.z[l], &slice.dv[l], slice.x.len() / self.of.p, m, m);
+            kernel::add_cross(&mut total, &slice.z[l], &slice.dv[l], slice.x.len() / self.problem.p, m, m);
         }
         total
     }

@@ -24,7 +24,7 @@ type Sums = [f64; 5];
 
 /// The table for these rows: of the network without its final steps of FISTA, of ISTA and of FISTA.
 pub(super) fn by_layer<T: Real>(net: Net<'_, T>, atoms: &Atoms<T>, x: &[T], codes: Option<&[T]>) -> Value {
-    let problem = net.of;
+    let problem = net.problem;
     let depth = problem.n_layers;
     let of_net = curve(problem, atoms, x, codes, |x, seen| {
         let mut z = vec![T::default(); x.len() / problem.p * problem.m];
@@ -53,16 +53,16 @@ impl Curve {
 
 /// The means for the codes that `run` passes to its callback after every layer.
 fn curve<T: Real>(
-    of: &Problem<T>,
+    problem: &Problem<T>,
     atoms: &Atoms<T>,
     x: &[T],
     codes: Option<&[T]>,
     run: impl Fn(&[T], &mut dyn FnMut(usize, &[T])) + Sync,
 ) -> Curve {
-    let (m, p, penalty) = (of.m, of.p, (of.alpha, of.positive));
+    let (m, p, penalty) = (problem.m, problem.p, (problem.alpha, problem.positive));
     let blocks: Vec<Vec<Sums>> = parallel::map(x.chunks(BLOCK * p).enumerate(), |(i, x)| {
         let n = x.len() / p;
-        let (mut out, mut checked) = (vec![[0.0; 5]; of.n_layers], Checked::default());
+        let (mut out, mut checked) = (vec![[0.0; 5]; problem.n_layers], Checked::default());
         let mut found = vec![Measure::default(); n];
         run(x, &mut |l, z| {
             measure(atoms, penalty, x, z, &mut found, &mut checked);
@@ -80,7 +80,7 @@ fn curve<T: Real>(
     let n = (x.len() / p).max(1) as f64;
     let sum = |l: usize, k: usize| blocks.iter().map(|block| block[l][k]).sum::<f64>();
     let each = |k: usize, by: &dyn Fn(usize) -> f64| -> Vec<f64> {
-        (0..of.n_layers).map(|l| sum(l, k) / by(l)).collect()
+        (0..problem.n_layers).map(|l| sum(l, k) / by(l)).collect()
     };
     let known: Option<f64> = codes.map(|codes| codes.iter().map(|c| c.to_f64() * c.to_f64()).sum());
     Curve {
@@ -93,27 +93,27 @@ fn curve<T: Real>(
 
 /// Steps of ISTA, or of FISTA restarted for each row separately, from codes of 0.
 fn proximal<T: Real>(
-    of: &Problem<T>,
+    problem: &Problem<T>,
     x: &[T],
     depth: usize,
     accelerated: bool,
     seen: &mut dyn FnMut(usize, &[T]),
 ) {
-    let (m, p, t) = (of.m, of.p, 1.0 / of.lipschitz);
+    let (m, p, t) = (problem.m, problem.p, 1.0 / problem.lipschitz);
     let n = x.len() / p;
     let (mut z, mut y) = (vec![0.0f64; n * m], vec![T::default(); n * m]);
     let (mut r, mut c) = (vec![T::default(); n * p], vec![T::default(); n * m]);
     let mut momenta = vec![1.0f64; n];
     let mut narrow = vec![T::default(); n * m];
     for l in 0..depth {
-        kernel::product(&mut r, &y, &of.atoms, n, m, p);
+        kernel::product(&mut r, &y, &problem.atoms, n, m, p);
         r.iter_mut().zip(x).for_each(|(r, x)| *r = *x - *r);
-        kernel::product(&mut c, &r, &of.across, n, p, m);
+        kernel::product(&mut c, &r, &problem.across, n, p, m);
         for (i, momentum) in momenta.iter_mut().enumerate() {
             let row = i * m..(i + 1) * m;
             let (z, y, c) = (&mut z[row.clone()], &mut y[row.clone()], &c[row]);
             let new: Vec<f64> =
-                y.iter().zip(c).map(|(y, c)| of.soft(y.to_f64() + t * c.to_f64(), t * of.alpha)).collect();
+                y.iter().zip(c).map(|(y, c)| problem.soft(y.to_f64() + t * c.to_f64(), t * problem.alpha)).collect();
             let uphill: f64 = (0..m).map(|j| (y[j].to_f64() - new[j]) * (new[j] - z[j])).sum();
             let next = (1.0 + (1.0 + 4.0 * *momentum * *momentum).sqrt()) / 2.0;
             let by = if accelerated && uphill <= 0.0 { (*momentum - 1.0) / next } else { 0.0 };

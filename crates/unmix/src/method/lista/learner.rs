@@ -33,7 +33,7 @@ pub(super) struct Sample<'t, T> {
 
 /// The learner.
 pub(super) struct Training<'t, T: Real> {
-    pub(super) of: &'t Problem<T>,
+    pub(super) problem: &'t Problem<T>,
     pub(super) stages: Vec<Stage>,
     /// Learning rates of matrices, and of steps and thresholds, in their units.
     pub(super) rates: [f64; 2],
@@ -104,7 +104,7 @@ impl<T: Real> TrainingState<T> {
 impl<'t, T: Real> Training<'t, T> {
     #[allow(clippy::too_many_arguments)]
     pub(super) fn new(
-        of: &'t Problem<T>,
+        problem: &'t Problem<T>,
         stages: Vec<Stage>,
         rates: [f64; 2],
         units: Units,
@@ -114,12 +114,12 @@ impl<'t, T: Real> Training<'t, T> {
         checksum: u32,
     ) -> Self {
         Self {
-            of,
+            problem,
             stages,
             rates,
             units,
             codes,
-            n_fixed: fixed.x.len() / of.p,
+            n_fixed: fixed.x.len() / problem.p,
             fixed: monotone.then_some(fixed),
             checksum,
             gradient: Gradient::default(),
@@ -130,94 +130,94 @@ impl<'t, T: Real> Training<'t, T> {
     /// Mean loss of the fixed rows after `depth` layers; infinite instead of NaN.
     pub(super) fn loss(&self, params: &Params<T>, depth: usize) -> f64 {
         let Some(fixed) = self.fixed else { return f64::INFINITY };
-        let across = params.across(self.of);
-        let net = Net { of: self.of, params, across: &across };
+        let across = params.across(self.problem);
+        let net = Net { problem: self.problem, params, across: &across };
         let loss = net.loss(fixed.x, fixed.target, depth) / self.n_fixed.max(1) as f64;
         if loss.is_finite() && params.finite() { loss } else { f64::INFINITY }
     }
 
-    fn begin(&self, learnt: &mut TrainingState<T>) {
-        let stage = self.stages[learnt.stage];
+    fn begin(&self, state: &mut TrainingState<T>) {
+        let stage = self.stages[state.stage];
         if stage.new && stage.depth > 1 {
-            learnt.params.copy_layer(stage.depth - 1);
+            state.params.copy_layer(stage.depth - 1);
         }
-        (learnt.begun, learnt.forget, learnt.step) = (true, true, 0);
-        (learnt.share, learnt.halvings, learnt.scale) = (1.0, 0, 0.0);
+        (state.begun, state.forget, state.step) = (true, true, 0);
+        (state.share, state.halvings, state.scale) = (1.0, 0, 0.0);
         if self.fixed.is_some() {
             if stage.new {
-                learnt.without = learnt.accepted.last().copied().unwrap_or(f64::INFINITY);
+                state.without = state.accepted.last().copied().unwrap_or(f64::INFINITY);
             }
-            learnt.best = (learnt.params.clone(), self.loss(&learnt.params, stage.depth));
-            self.accept(learnt, learnt.best.1);
+            state.best = (state.params.clone(), self.loss(&state.params, stage.depth));
+            self.accept(state, state.best.1);
         }
     }
 
     /// Records an accepted loss, which must not exceed the previous one.
-    fn accept(&self, learnt: &mut TrainingState<T>, loss: f64) {
-        if learnt.accepted.last().is_none_or(|last| loss <= *last) && loss.is_finite() {
-            learnt.accepted.push(loss);
+    fn accept(&self, state: &mut TrainingState<T>, loss: f64) {
+        if state.accepted.last().is_none_or(|last| loss <= *last) && loss.is_finite() {
+            state.accepted.push(loss);
         }
     }
 
     /// Evaluates the loss of the fixed rows; returns whether the stage continues.
-    fn evaluate(&self, learnt: &mut TrainingState<T>) -> bool {
-        let stage = self.stages[learnt.stage];
-        let loss = self.loss(&learnt.params, stage.depth);
-        if loss <= learnt.best.1 {
-            learnt.best = (learnt.params.clone(), loss);
-            self.accept(learnt, loss);
+    fn evaluate(&self, state: &mut TrainingState<T>) -> bool {
+        let stage = self.stages[state.stage];
+        let loss = self.loss(&state.params, stage.depth);
+        if loss <= state.best.1 {
+            state.best = (state.params.clone(), loss);
+            self.accept(state, loss);
             return true;
         }
-        learnt.params = learnt.best.0.clone();
-        learnt.share *= 0.5;
-        learnt.halvings += 1;
-        learnt.forget = true;
-        learnt.halvings < HALVINGS
+        state.params = state.best.0.clone();
+        state.share *= 0.5;
+        state.halvings += 1;
+        state.forget = true;
+        state.halvings < HALVINGS
     }
 
     /// At the end of a stage, a new layer whose loss is above that without it is replaced by the identity.
-    fn end(&self, learnt: &mut TrainingState<T>) {
-        let stage = self.stages[learnt.stage];
-        if self.fixed.is_some() && stage.new && learnt.best.1 > learnt.without {
-            learnt.params.make_identity(stage.depth - 1, self.of.cell);
+    fn end(&self, state: &mut TrainingState<T>) {
+        let stage = self.stages[state.stage];
+        if self.fixed.is_some() && stage.new && state.best.1 > state.without {
+            state.params.make_identity(stage.depth - 1, self.problem.cell);
         }
-        learnt.stage += 1;
-        learnt.begun = false;
+        state.stage += 1;
+        state.begun = false;
         // Skips stages without steps.
-        while let Some(next) = self.stages.get(learnt.stage).filter(|next| next.len == 0) {
+        while let Some(next) = self.stages.get(state.stage).filter(|next| next.len == 0) {
             debug_assert!(next.new);
-            self.begin(learnt);
-            if self.fixed.is_some() && learnt.best.1 > learnt.without {
-                learnt.params.make_identity(next.depth - 1, self.of.cell);
+            self.begin(state);
+            if self.fixed.is_some() && state.best.1 > state.without {
+                state.params.make_identity(next.depth - 1, self.problem.cell);
             }
-            learnt.stage += 1;
-            learnt.begun = false;
+            state.stage += 1;
+            state.begun = false;
         }
     }
 
     /// The final parameters with the mean loss of the fixed rows: the last accepted ones, or `start` if these are better. Layers that were
     /// not reached are those of the start, or the identity if that is better.
-    pub(super) fn best(&self, learnt: &TrainingState<T>, start: &Params<T>) -> (Params<T>, f64) {
+    pub(super) fn best(&self, state: &TrainingState<T>, start: &Params<T>) -> (Params<T>, f64) {
         if self.fixed.is_none() {
-            return (learnt.params.clone(), f64::INFINITY);
+            return (state.params.clone(), f64::INFINITY);
         }
-        let mut params = learnt.params.clone();
-        let reached = |stage: &Stage| stage.depth - usize::from(stage.new && !learnt.begun);
-        let depth = self.stages.get(learnt.stage).map_or(self.of.n_layers, reached);
-        if learnt.begun {
-            params = learnt.best.0.clone();
-            if self.stages[learnt.stage].new && learnt.best.1 > learnt.without {
-                params.make_identity(depth - 1, self.of.cell);
+        let mut params = state.params.clone();
+        let reached = |stage: &Stage| stage.depth - usize::from(stage.new && !state.begun);
+        let depth = self.stages.get(state.stage).map_or(self.problem.n_layers, reached);
+        if state.begun {
+            params = state.best.0.clone();
+            if self.stages[state.stage].new && state.best.1 > state.without {
+                params.make_identity(depth - 1, self.problem.cell);
             }
         }
-        let cut = (depth < self.of.n_layers).then(|| {
+        let cut = (depth < self.problem.n_layers).then(|| {
             let mut cut = params.clone();
-            (depth..self.of.n_layers).for_each(|l| cut.make_identity(l, self.of.cell));
+            (depth..self.problem.n_layers).for_each(|l| cut.make_identity(l, self.problem.cell));
             cut
         });
         let candidates = [Some(params), cut, Some(start.clone())];
         let losses = candidates.into_iter().flatten().map(|params| {
-            let loss = self.loss(&params, self.of.n_layers);
+            let loss = self.loss(&params, self.problem.n_layers);
             (params, loss)
         });
         losses
@@ -227,7 +227,7 @@ impl<'t, T: Real> Training<'t, T> {
 
     /// Collects the known codes of the rows of a batch.
     fn gather(&mut self, batch: &Batch<'_, T>) {
-        let (Some(codes), m) = (self.codes, self.of.m) else { return };
+        let (Some(codes), m) = (self.codes, self.problem.m) else { return };
         self.targets.clear();
         for &row in batch.rows {
             self.targets.extend_from_slice(&codes[row as usize * m..(row as usize + 1) * m]);
@@ -262,25 +262,25 @@ impl<'t, T: Real> Training<'t, T> {
 impl<T: Real> Learner<T> for Training<'_, T> {
     type State = TrainingState<T>;
 
-    fn gradient(&mut self, learnt: &mut TrainingState<T>, batch: &Batch<'_, T>) -> Result<Option<f64>> {
-        if learnt.checksum != self.checksum {
+    fn gradient(&mut self, state: &mut TrainingState<T>, batch: &Batch<'_, T>) -> Result<Option<f64>> {
+        if state.checksum != self.checksum {
             return Err(Error::Unsupported {
                 asked: "resuming from this checkpoint".into(),
                 found: "it was written with another dictionary or other codes".into(),
                 remedy: "give those with which the fit began, or remove the checkpoint".into(),
             });
         }
-        if !learnt.begun {
-            self.begin(learnt);
+        if !state.begun {
+            self.begin(state);
         }
-        let stage = self.stages[learnt.stage];
+        let stage = self.stages[state.stage];
         self.gather(batch);
-        let across = learnt.params.across(self.of);
-        let net = Net { of: self.of, params: &learnt.params, across: &across };
+        let across = state.params.across(self.problem);
+        let net = Net { problem: self.problem, params: &state.params, across: &across };
         let target = if self.codes.is_some() { Target::Codes(&self.targets) } else { Target::Objective };
         let (sum, gradient) = net.gradient(batch.x, target, (stage.from, stage.depth));
         let n = batch.rows.len().max(1) as f64;
-        let unbounded = !sum.is_finite() || (learnt.scale > 0.0 && sum / n > UNBOUNDED * learnt.scale);
+        let unbounded = !sum.is_finite() || (state.scale > 0.0 && sum / n > UNBOUNDED * state.scale);
         if unbounded && self.fixed.is_none() {
             return Err(Error::setting(
                 "learning_rate",
@@ -289,21 +289,21 @@ impl<T: Real> Learner<T> for Training<'_, T> {
                 "choose a smaller value, or monotone=true",
             ));
         }
-        if learnt.scale == 0.0 {
-            learnt.scale = (sum / n).max(f64::MIN_POSITIVE);
+        if state.scale == 0.0 {
+            state.scale = (sum / n).max(f64::MIN_POSITIVE);
         }
-        self.scaled(gradient, 1.0 / (n * learnt.scale));
+        self.scaled(gradient, 1.0 / (n * state.scale));
         Ok(sum.is_finite().then_some(sum / n))
     }
 
-    fn parameters(&mut self, learnt: &mut TrainingState<T>, updates: &mut Updates<'_, T>) {
-        let stage = self.stages[learnt.stage];
-        if std::mem::take(&mut learnt.forget) {
+    fn parameters(&mut self, state: &mut TrainingState<T>, updates: &mut Updates<'_, T>) {
+        let stage = self.stages[state.stage];
+        if std::mem::take(&mut state.forget) {
             updates.forget();
         }
         let ([matrices, scalars], units) = (self.rates, self.units);
-        let share = stage.share(learnt.step) * learnt.share;
-        let params = &mut learnt.params;
+        let share = stage.share(state.step) * state.share;
+        let params = &mut state.params;
         let own = |g: &[f64]| g.iter().map(|g| T::from_f64(*g)).collect::<Vec<T>>();
         for (w, g) in params.weights.iter_mut().zip(&self.gradient.weights).filter(|(_, g)| !g.is_empty()) {
             updates.take_at(share * matrices * units.weights, w, &own(g));
@@ -327,24 +327,24 @@ impl<T: Real> Learner<T> for Training<'_, T> {
         }
     }
 
-    fn project(&mut self, learnt: &mut TrainingState<T>) -> Result<()> {
+    fn project(&mut self, state: &mut TrainingState<T>) -> Result<()> {
         let positive = |x: &mut f64| *x = x.max(0.0);
-        learnt.params.thresholds.iter_mut().for_each(positive);
-        if self.of.cell == LayerType::Step {
-            learnt.params.steps.iter_mut().for_each(positive);
+        state.params.thresholds.iter_mut().for_each(positive);
+        if self.problem.cell == LayerType::Step {
+            state.params.steps.iter_mut().for_each(positive);
         }
-        let stage = self.stages[learnt.stage];
-        learnt.step += 1;
-        let over = learnt.step >= stage.len;
+        let stage = self.stages[state.stage];
+        state.step += 1;
+        let over = state.step >= stage.len;
         let goes_on =
-            !(self.fixed.is_some() && (over || learnt.step.is_multiple_of(EVERY))) || self.evaluate(learnt);
+            !(self.fixed.is_some() && (over || state.step.is_multiple_of(EVERY))) || self.evaluate(state);
         if over || !goes_on {
-            self.end(learnt);
+            self.end(state);
         }
         Ok(())
     }
 
-    fn done(&self, learnt: &TrainingState<T>) -> bool {
-        learnt.stage >= self.stages.len()
+    fn done(&self, state: &TrainingState<T>) -> bool {
+        state.stage >= self.stages.len()
     }
 }

@@ -18,15 +18,15 @@ const STEPS: &str = "layer_steps";
 const THRESHOLDS: &str = "thresholds";
 
 /// The tensors of the model file.
-pub(super) fn parameters<T: Real>(of: &Problem<T>, atoms: &Atoms<T>, params: &Params<T>) -> Tensors {
-    let (m, p, dtype) = (of.m, of.p, T::DTYPE);
+pub(super) fn parameters<T: Real>(problem: &Problem<T>, atoms: &Atoms<T>, params: &Params<T>) -> Tensors {
+    let (m, p, dtype) = (problem.m, problem.p, T::DTYPE);
     let stored = |shape: Vec<usize>, values: Vec<T>| Tensor::new(shape, T::into_values(values));
     let mut out = Tensors::new();
     let mut put = |name: &str, tensor: Tensor| out.insert(name.to_string(), tensor);
     put("components", Tensor::matrix(atoms.matrix(), dtype));
     put("mean", Tensor::vector(&vec![0.0; p], dtype));
-    put("alpha", Tensor::scalar(of.alpha, Dtype::F64));
-    match &of.analytic {
+    put("alpha", Tensor::scalar(problem.alpha, Dtype::F64));
+    match &problem.analytic {
         Some((w, _)) => _ = put(WEIGHTS, stored(vec![1, m, p], w.clone())),
         None if !params.weights.is_empty() => {
             _ = put(WEIGHTS, stored(vec![params.weights.len(), m, p], params.weights.concat()));
@@ -40,7 +40,7 @@ pub(super) fn parameters<T: Real>(of: &Problem<T>, atoms: &Atoms<T>, params: &Pa
         put(STEPS, Tensor::vector(&params.steps, Dtype::F64));
     }
     let thresholds: Vec<f64> = match params.thresholds.is_empty() {
-        true => params.steps.iter().map(|step| step * of.alpha).collect(),
+        true => params.steps.iter().map(|step| step * problem.alpha).collect(),
         false => params.thresholds.clone(),
     };
     put(THRESHOLDS, Tensor::vector(&thresholds, Dtype::F64));
@@ -155,14 +155,14 @@ struct Layers {
     analytic: Arc<Option<Vec<f64>>>,
     /// Type of the fit.
     dtype: Dtype,
-    narrow: Arc<OnceLock<Arc<Ready<f32>>>>,
-    wide: Arc<OnceLock<Arc<Ready<f64>>>>,
+    narrow: Arc<OnceLock<Arc<TypedNetwork<f32>>>>,
+    wide: Arc<OnceLock<Arc<TypedNetwork<f64>>>>,
 }
 
 /// The network prepared for one number type.
 #[derive(Debug)]
-pub(super) struct Ready<C: Real> {
-    pub(super) of: Problem<C>,
+pub(super) struct TypedNetwork<C: Real> {
+    pub(super) problem: Problem<C>,
     pub(super) params: Params<C>,
     pub(super) across: Vec<Vec<C>>,
     pub(super) atoms: Atoms<C>,
@@ -170,38 +170,38 @@ pub(super) struct Ready<C: Real> {
 }
 
 impl Layers {
-    fn ready<C: Real>(&self) -> Arc<Ready<C>> {
+    fn ready<C: Real>(&self) -> Arc<TypedNetwork<C>> {
         let own = |values: &[f64]| values.iter().map(|x| C::from_f64(*x)).collect::<Vec<C>>();
         let atoms = Atoms::new(&self.dictionary);
-        let of = Problem::with_analytic(&self.given, &atoms, self.alpha, self.analytic.as_deref());
+        let problem = Problem::with_analytic(&self.given, &atoms, self.alpha, self.analytic.as_deref());
         let params = Params {
             weights: self.params.weights.iter().map(|w| own(w)).collect(),
             recurrent: own(&self.params.recurrent),
             steps: self.params.steps.clone(),
             thresholds: self.params.thresholds.clone(),
         };
-        let across = params.across(&of);
-        Arc::new(Ready { of, params, across, atoms, refine: self.given.refine })
+        let across = params.across(&problem);
+        Arc::new(TypedNetwork { problem, params, across, atoms, refine: self.given.refine })
     }
 
-    fn wide(&self) -> Arc<Ready<f64>> {
+    fn wide(&self) -> Arc<TypedNetwork<f64>> {
         self.wide.get_or_init(|| self.ready()).clone()
     }
 }
 
-impl<C: Real> Ready<C> {
+impl<C: Real> TypedNetwork<C> {
     pub(super) fn net(&self) -> Net<'_, C> {
-        Net { of: &self.of, params: &self.params, across: &self.across }
+        Net { problem: &self.problem, params: &self.params, across: &self.across }
     }
 
     /// Codes of rows, including the final steps of FISTA.
     pub(super) fn codes(&self, x: &[C], z: &mut [C], work: &mut (Buffers<C>, Work<C>)) {
-        let (m, p) = (self.of.m, self.of.p);
+        let (m, p) = (self.problem.m, self.problem.p);
         for (x, z) in x.chunks(TOGETHER * p).zip(z.chunks_mut(TOGETHER * m)) {
-            self.net().codes(x, z, self.of.n_layers, &mut work.0, |_, _| {});
+            self.net().codes(x, z, self.problem.n_layers, &mut work.0, |_, _| {});
             if self.refine > 0 {
                 let stop = StoppingRule::Passes(self.refine);
-                let lasso = Lasso { positive: self.of.positive, stop, ..Lasso::of(self.of.alpha) };
+                let lasso = Lasso { positive: self.problem.positive, stop, ..Lasso::of(self.problem.alpha) };
                 Proximal::fista(lasso).code(&self.atoms, x, z, &mut work.1);
             }
         }
@@ -224,15 +224,15 @@ impl Encoder for Layers {
     fn in_f32(&self) -> Box<dyn RowMap<f32>> {
         match self.dtype {
             Dtype::F32 => {
-                let of = self.narrow.get_or_init(|| self.ready()).clone();
-                Box::new(CodeMap { of, rows: PhantomData })
+                let network = self.narrow.get_or_init(|| self.ready()).clone();
+                Box::new(CodeMap { network, rows: PhantomData })
             }
-            Dtype::F64 => Box::new(CodeMap { of: self.wide(), rows: PhantomData }),
+            Dtype::F64 => Box::new(CodeMap { network: self.wide(), rows: PhantomData }),
         }
     }
 
     fn in_f64(&self) -> Box<dyn RowMap<f64>> {
-        Box::new(CodeMap { of: self.wide(), rows: PhantomData })
+        Box::new(CodeMap { network: self.wide(), rows: PhantomData })
     }
 
     fn measures(&self) -> &'static [&'static str] {
@@ -242,7 +242,7 @@ impl Encoder for Layers {
 
 /// The encoder for rows of type `T`, computed in type `C`.
 struct CodeMap<T, C: Real> {
-    of: Arc<Ready<C>>,
+    network: Arc<TypedNetwork<C>>,
     rows: PhantomData<fn(T)>,
 }
 
@@ -250,8 +250,8 @@ impl<T: Real, C: Real> CodeMap<T, C> {
     /// Rows and their codes in the type of the computation.
     fn coded(&self, rows: &[T]) -> (Vec<C>, Vec<C>) {
         let x: Vec<C> = rows.iter().map(|x| C::from_f64(x.to_f64())).collect();
-        let mut z = vec![C::default(); rows.len() / self.of.of.p.max(1) * self.of.of.m];
-        self.of.codes(&x, &mut z, &mut Default::default());
+        let mut z = vec![C::default(); rows.len() / self.network.problem.p.max(1) * self.network.problem.m];
+        self.network.codes(&x, &mut z, &mut Default::default());
         (x, z)
     }
 }
@@ -267,8 +267,8 @@ impl<T: Real, C: Real> RowMap<T> for CodeMap<T, C> {
         // Measures are of the codes as returned, rounded to the type of the rows.
         z.iter_mut().for_each(|z| *z = C::from_f64(T::from_f64(z.to_f64()).to_f64()));
         let mut found = vec![Measure::default(); out.len() / 4];
-        let penalty = (self.of.of.alpha, self.of.of.positive);
-        measure(&self.of.atoms, penalty, &x, &z, &mut found, &mut Checked::default());
+        let penalty = (self.network.problem.alpha, self.network.problem.positive);
+        measure(&self.network.atoms, penalty, &x, &z, &mut found, &mut Checked::default());
         for (out, m) in out.chunks_exact_mut(4).zip(&found) {
             out.copy_from_slice(&[m.objective, m.gap, m.n_nonzero as f64, m.squared_error]);
         }

@@ -48,8 +48,8 @@ pub(super) struct Params<T: Real> {
 
 impl<T: Real> Params<T> {
     /// Transposed matrices, in the layout that layers need.
-    pub(super) fn across(&self, of: &Problem<T>) -> Vec<Vec<T>> {
-        self.weights.iter().map(|w| transposed(w, of.m, of.p)).collect()
+    pub(super) fn across(&self, problem: &Problem<T>) -> Vec<Vec<T>> {
+        self.weights.iter().map(|w| transposed(w, problem.m, problem.p)).collect()
     }
 
     /// Whether every number is finite.
@@ -95,7 +95,7 @@ pub(super) fn transposed<T: Real>(a: &[T], rows: usize, cols: usize) -> Vec<T> {
 /// A network, prepared for encoding.
 #[derive(Clone, Copy)]
 pub(super) struct Net<'n, T: Real> {
-    pub(super) of: &'n Problem<T>,
+    pub(super) problem: &'n Problem<T>,
     pub(super) params: &'n Params<T>,
     /// Transposed matrices.
     pub(super) across: &'n [Vec<T>],
@@ -119,8 +119,8 @@ pub(super) const TOGETHER: usize = 64;
 impl<'n, T: Real> Net<'n, T> {
     /// The matrix `E` of layer `l`, and its transpose.
     pub(super) fn encoder(&self, l: usize) -> (&'n [T], &'n [T]) {
-        match (self.of.cell, &self.of.analytic) {
-            (LayerType::Step, _) => (&self.of.atoms, &self.of.across),
+        match (self.problem.cell, &self.problem.analytic) {
+            (LayerType::Step, _) => (&self.problem.atoms, &self.problem.across),
             (LayerType::Alista, Some((w, across))) => (w, across),
             _ => {
                 let at = l.min(self.params.weights.len().saturating_sub(1));
@@ -131,9 +131,9 @@ impl<'n, T: Real> Net<'n, T> {
 
     /// The matrix `D` of layer `l`, and its transpose.
     pub(super) fn decoder(&self, l: usize) -> (&'n [T], &'n [T]) {
-        match self.of.cell {
+        match self.problem.cell {
             LayerType::Lista => self.encoder(l),
-            _ => (&self.of.atoms, &self.of.across),
+            _ => (&self.problem.atoms, &self.problem.across),
         }
     }
 
@@ -145,15 +145,15 @@ impl<'n, T: Real> Net<'n, T> {
     /// The threshold of layer `l`, before the factors of the entries.
     pub(super) fn threshold(&self, l: usize) -> f64 {
         match self.params.thresholds.last() {
-            None => self.params.steps[l] * self.of.alpha,
+            None => self.params.steps[l] * self.problem.alpha,
             Some(last) => *self.params.thresholds.get(l).unwrap_or(last),
         }
     }
 
     /// Number of entries that are not thresholded in layer `l`.
     fn selected(&self, l: usize) -> usize {
-        let percent = self.of.select * (l + 1).min(10) as f64;
-        (percent / 100.0 * self.of.m as f64).floor() as usize
+        let percent = self.problem.select * (l + 1).min(10) as f64;
+        (percent / 100.0 * self.problem.m as f64).floor() as usize
     }
 
     /// Applies layer `l` to the codes `z` of rows `x`, and writes the result into `out`. The first layer has codes of zeros. `passed`
@@ -167,10 +167,10 @@ impl<'n, T: Real> Net<'n, T> {
         work: &mut Buffers<T>,
         passed: &mut Vec<bool>,
     ) {
-        let (m, p) = (self.of.m, self.of.p);
+        let (m, p) = (self.problem.m, self.problem.p);
         let n = x.len() / p;
         let (_, across) = self.encoder(l);
-        if self.of.cell == LayerType::GregorLecun {
+        if self.problem.cell == LayerType::GregorLecun {
             if l == 0 {
                 work.u.resize(n * m, T::default());
                 kernel::product(&mut work.u, x, across, n, p, m);
@@ -210,9 +210,9 @@ impl<'n, T: Real> Net<'n, T> {
 
     /// Applies the threshold of layer `l`.
     fn shrink(&self, l: usize, v: &mut [T], work: &mut Buffers<T>, passed: &mut Vec<bool>) {
-        let (m, theta, positive) = (self.of.m, self.threshold(l), self.of.positive);
+        let (m, theta, positive) = (self.problem.m, self.threshold(l), self.problem.positive);
         passed.clear();
-        let each: Vec<T> = match &self.of.scale {
+        let each: Vec<T> = match &self.problem.scale {
             Some(scale) => scale.iter().map(|s| T::from_f64(theta * s)).collect(),
             None => vec![T::from_f64(theta); m],
         };

@@ -36,10 +36,10 @@ const SO_FAR: u64 = 120;
 const AT_THE_END: u64 = 1500;
 
 /// The stages of `total` steps. Layers that share a matrix, and networks that were trained before, are trained jointly from the beginning.
-pub(super) fn stages<T: Real>(of: &Problem<T>, together: bool, total: u64) -> Vec<Stage> {
-    let layers = of.n_layers as u64;
+pub(super) fn stages<T: Real>(problem: &Problem<T>, together: bool, total: u64) -> Vec<Stage> {
+    let layers = problem.n_layers as u64;
     if together {
-        return vec![Stage { from: 0, depth: of.n_layers, new: false, len: total }];
+        return vec![Stage { from: 0, depth: problem.n_layers, new: false, len: total }];
     }
     let parts = (0..layers).flat_map(|l| [(l, l, ALONE), (0, l, if l > 0 { SO_FAR } else { 0 })]);
     let parts: Vec<(u64, u64, u64)> = parts.chain([(0, layers - 1, AT_THE_END)]).collect();
@@ -50,7 +50,7 @@ pub(super) fn stages<T: Real>(of: &Problem<T>, together: bool, total: u64) -> Ve
     for (i, (from, last, part)) in parts.into_iter().enumerate() {
         let (begin, end) = (border(at), border(at + part));
         at += part;
-        let new = i % 2 == 0 && i < 2 * of.n_layers;
+        let new = i % 2 == 0 && i < 2 * problem.n_layers;
         out.push(Stage { from: from as usize, depth: last as usize + 1, new, len: end - begin });
     }
     // New layers are initialised even if there is no time to train them alone.

@@ -92,7 +92,7 @@ impl<T: Real> Problem<T> {
         for i in 0..GRID {
             let theta = largest * 10f64.powf(-f64::from(i) / 8.0);
             let params = self.ista(false, theta);
-            let net = Net { of: self, params: &params, across: &[] };
+            let net = Net { problem: self, params: &params, across: &[] };
             let loss = net.loss(x, target, self.n_layers);
             if loss < best.0 {
                 best = (loss, theta);

@@ -4,7 +4,7 @@ use super::{METHOD, NeuralPca, RuleResult};
 use crate::error::Result;
 use crate::learn::Optimiser;
 use crate::model::{
-    Code, Described, Linear, Model, Report, Tensor, Tensors, completed_axes, constant_columns, require,
+    Code, LinearParameters, Linear, Model, Report, Tensor, Tensors, completed_axes, constant_columns, require,
 };
 use crate::num::order;
 use crate::num::{Matrix, factor};
@@ -23,7 +23,7 @@ impl NeuralPca {
         variances.resize(k, 0.0);
         let total = axes.total * share;
         let each = |f: &dyn Fn(f64) -> f64| variances.iter().map(|&v| f(v)).collect::<Vec<f64>>();
-        let described = Described {
+        let described = LinearParameters {
             components: &components,
             mean: &axes.mean,
             decoder: None,

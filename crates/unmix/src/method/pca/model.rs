@@ -6,7 +6,7 @@ use crate::data::Features;
 use crate::error::{Error, Result};
 use crate::machine::check_square;
 use crate::model::{
-    Code, Described, Gaussian, Linear, Model, Report, Tensor, Tensors, completed_axes, constant_columns,
+    Code, LinearParameters, Gaussian, Linear, Model, Report, Tensor, Tensors, completed_axes, constant_columns,
     require,
 };
 use crate::num::{Dtype, Matrix};
@@ -31,9 +31,9 @@ impl Pca {
         check_total("pca", found.total, dtype)?;
         let mut report = Report::closed_form(solver.name(), found.n, size.p, dtype, run.seed);
         report.sweeps = found.sweeps;
-        report.outcome = found.ending.outcome;
-        report.n_iter = found.ending.n_iter;
-        (report.residual, report.tol) = (found.ending.residual, found.ending.tol);
+        report.outcome = found.solver_outcome.outcome;
+        report.n_iter = found.solver_outcome.n_iter;
+        (report.residual, report.tol) = (found.solver_outcome.residual, found.solver_outcome.tol);
         report.rank = found.rank;
         report.n_constant = found.n_constant;
         report.warnings = warnings(&found, solver, k, size.p, dtype.eps());
@@ -67,7 +67,7 @@ impl Pca {
         let axes = completed_axes(&kept, &kept, k, noise_scale, dtype.eps())?;
         let (total, degrees) = (found.total, found.n - 1.0);
         let each = |f: &dyn Fn(f64) -> f64| values.iter().map(|&v| f(v)).collect::<Vec<f64>>();
-        let described = Described {
+        let described = LinearParameters {
             components: &axes,
             mean: &found.mean,
             decoder: None,

@@ -134,7 +134,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "copy",
         Kind::Bool,
         "true",
-        "Accepted for compatibility with scikit-learn; the input is never overwritten.",
+        "Accepted for compatibility with scikit-learn; arrays are never modified, whatever its value.",
     )
     .python_only(),
     Setting::new(

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::model::{
-    Code, Described, Gaussian, LinearDecoder, PosteriorMean, Tensor, Tensors, completed_axes, require,
+    Code, LinearParameters, Gaussian, LinearDecoder, PosteriorMean, Tensor, Tensors, completed_axes, require,
 };
 use crate::num::{Dtype, Matrix};
 use crate::stats::gaps::LinearGaussian;
@@ -33,7 +33,7 @@ impl Estimate {
         let noise_scale = self.unit.as_deref();
         let axes = completed_axes(&self.axes, &self.axes, k, noise_scale, dtype.eps())?;
         let each = |f: &dyn Fn(f64) -> f64| self.variance.iter().map(|&v| f(v)).collect::<Vec<f64>>();
-        let described = Described {
+        let described = LinearParameters {
             components: &axes,
             mean: &self.mean,
             decoder: None,

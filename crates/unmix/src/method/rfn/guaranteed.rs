@@ -70,7 +70,7 @@ impl Task<'_> {
         let posterior = parameters.posterior(self.prior)?;
         let g = parameters.precision(&posterior.a, self.prior);
         let codes = match self.spec.e_step {
-            EStep::Cascade => self.climbed(rows, search, (&posterior, &g), run)?,
+            EStep::Cascade => self.cascade_codes(rows, search, (&posterior, &g), run)?,
             _ => self.rounded_once(rows, search, (&posterior, &g), run)?,
         };
         let stats = self.held_statistics(rows, &codes, run)?;
@@ -143,7 +143,7 @@ impl Task<'_> {
         Ok(codes)
     }
 
-    fn climbed<T: Real>(
+    fn cascade_codes<T: Real>(
         &self,
         rows: &Rows<'_, T>,
         search: &mut Search<T>,
@@ -251,10 +251,10 @@ impl Task<'_> {
         (r, g): (&StoredCodes<T>, &Matrix<f64>),
         weights: Option<&[f64]>,
         run: &Run<'_>,
-    ) -> Result<Ended> {
+    ) -> Result<FinalRounds> {
         let l = codes.n_units();
         let mut dead = vec![false; l];
-        let mut ended = Ended::default();
+        let mut ended = FinalRounds::default();
         while ended.rounds < ROUNDS {
             let problem =
                 CoordinateProblem { r, g, n: self.row_moments.n, how: self.how, weights, dead: &dead };
@@ -281,12 +281,12 @@ impl Task<'_> {
                 CoordinateProblem { r, g, n: self.row_moments.n, how: self.how, weights, dead: &dead };
             ended.violation = problem.violation(codes, &scale);
         }
-        Ok(Ended { scale, least, clipped, ..ended })
+        Ok(FinalRounds { scale, least, clipped, ..ended })
     }
 }
 
 /// Result of the final rounds.
-struct Ended {
+struct FinalRounds {
     scale: Vec<f64>,
     violation: Violation,
     rounds: usize,
@@ -294,7 +294,7 @@ struct Ended {
     clipped: bool,
 }
 
-impl Default for Ended {
+impl Default for FinalRounds {
     fn default() -> Self {
         let violation = Violation { worst: f64::INFINITY, gap: f64::INFINITY };
         Self { scale: Vec::new(), violation, rounds: 0, least: f64::NAN, clipped: false }

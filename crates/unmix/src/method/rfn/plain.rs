@@ -83,7 +83,7 @@ impl Task<'_> {
     /// Updates the parameters, and returns the objective before.
     pub(super) fn moved(&self, at: &mut State, posterior: &Posterior, stats: &Statistics) -> Result<f64> {
         let value = self.moved_by(at, posterior, stats, &stats.second_moments(posterior))?;
-        self.settled(at, value);
+        self.record_objective(at, value);
         Ok(value)
     }
 
@@ -104,7 +104,7 @@ impl Task<'_> {
     }
 
     /// Records the objective of an iteration, and whether its residual was below the tolerance.
-    pub(super) fn settled(&self, at: &mut State, value: f64) {
+    pub(super) fn record_objective(&self, at: &mut State, value: f64) {
         at.falls.note(value);
         let below = self.spec.tol.is_some_and(|tol| at.residual < tol);
         at.calm = if below { at.calm + 1 } else { 0 };

@@ -82,7 +82,7 @@ impl Coordinates {
     }
 
     /// Lengths of features in the span of the rows, and the standard deviations of their outputs.
-    pub(super) fn reach(&self, w: &Matrix<f64>) -> (Vec<f64>, Vec<f64>) {
+    pub(super) fn lengths_and_deviations(&self, w: &Matrix<f64>) -> (Vec<f64>, Vec<f64>) {
         if self.white {
             let lengths = lengths(w);
             return (lengths.clone(), lengths);

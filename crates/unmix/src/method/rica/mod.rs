@@ -354,7 +354,7 @@ impl Rica {
         task: &Task,
         tol: f64,
     ) -> (Outcome, Option<String>) {
-        let (lengths, sizes) = task.coordinates.reach(w);
+        let (lengths, sizes) = task.coordinates.lengths_and_deviations(w);
         let own = task.coordinates.deviation_along(task.k - 1);
         let below = |all: &[f64], bound: f64| all.iter().all(|s| *s < bound);
         if below(&lengths, model::DEAD) || below(&sizes, model::DEAD * own) {

@@ -5,7 +5,7 @@ use super::{METHOD, Rica, Task, scaled};
 use crate::data::Features;
 use crate::error::Result;
 use crate::method::as_map;
-use crate::model::{Arrangement, Code, Described, Model, Outcome, Report, Tensor, Tensors, require};
+use crate::model::{Arrangement, Code, LinearParameters, Model, Outcome, Report, Tensor, Tensors, require};
 use crate::num::{Dtype, Matrix, factor, pseudo_inverse};
 use crate::run::Run;
 use crate::solve::lbfgs::Minimum;
@@ -87,7 +87,7 @@ fn parameters(task: &Task, w: &Matrix<f64>, coherence: f64, dtype: Dtype) -> Res
     let arranged = Arrangement::by_variance(&variance, &mixing, dtype.eps());
     let complete = coordinates.white && k == coordinates.k();
     let rotation = complete.then(|| arranged.rows(w).transposed());
-    let described = Described {
+    let described = LinearParameters {
         components: &arranged.rows(&components),
         mean: &coordinates.mean,
         decoder: Some(&arranged.rows(&mixing)),

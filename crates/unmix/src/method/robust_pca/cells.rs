@@ -1,5 +1,8 @@
 //! The rows in memory, the mask of observed cells, and sums over cells.
 
+use super::RobustPca;
+use super::pursuit::EXACT;
+use super::stable::{MAD, OUTLIER_THRESHOLD};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
@@ -21,7 +24,7 @@ pub(super) fn memory(n: u64, p: usize) -> u64 {
 
 /// The data of a fit.
 pub(super) struct Cells {
-    /// Centred rows, 0 for missing cells.
+    /// Centred and scaled rows, 0 for missing cells.
     pub(super) x: Matrix<f64>,
     /// Mask of observed cells; empty if none is missing.
     pub(super) observed: Vec<bool>,
@@ -29,6 +32,8 @@ pub(super) struct Cells {
     pub(super) n_observed: usize,
     /// Offset that is subtracted from rows.
     pub(super) center: Vec<f64>,
+    /// Divisors of the columns, with `standardize=true`.
+    pub(super) spread: Option<Vec<f64>>,
     /// Number of columns whose cells are all 0 after centring.
     pub(super) n_constant: usize,
     /// Number of rows without observed cells.
@@ -38,13 +43,18 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// Reads the rows.
+    /// Reads the rows, and centres and scales them as `how` requires.
     ///
     /// # Errors
     ///
     /// Infinities, columns without observed cells, rows that are constant, squares that overflow, rows that
     /// do not fit into memory.
-    pub(super) fn read<T: Real>(key: &str, rows: &Rows<'_, T>, center: bool, run: &Run<'_>) -> Result<Self> {
+    pub(super) fn read<T: Real>(
+        key: &str,
+        rows: &Rows<'_, T>,
+        how: &RobustPca,
+        run: &Run<'_>,
+    ) -> Result<Self> {
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         let need = memory(n, p);
         check_memory(
@@ -84,10 +94,14 @@ impl Cells {
             });
         }
         let empty = (0..n as usize).filter(|&i| !(0..p).any(|j| has(i, j))).count();
+        let center = vec![0.0; p];
         let mut cells =
-            Self { x, observed, n_observed, center: vec![0.0; p], n_constant: 0, empty, norm: 0.0 };
-        if center {
+            Self { x, observed, n_observed, center, spread: None, n_constant: 0, empty, norm: 0.0 };
+        if how.center {
             cells.subtract(&cells.medians());
+        }
+        if how.standardize {
+            cells.divide(cells.spreads(T::DTYPE.eps()));
         }
         cells.measured(key, rows)
     }
@@ -131,6 +145,40 @@ impl Cells {
         parallel::map(0..p, |j| median(column(j)))
     }
 
+    /// Divisors of the columns: robust standard deviations over the observed cells. The median absolute deviation is 0 if half of the cells
+    /// are equal: the root mean square deviation from the median is then used, and 1 if all are equal up to rounding errors.
+    ///
+    /// Not standard deviations in all columns: gross errors 10,000 times the spread made them as much too large, and the estimated ranks
+    /// 5 to 18 in place of 4; with the median absolute deviations they were 4.
+    fn spreads(&self, eps: f64) -> Vec<f64> {
+        let (n, p) = (self.x.rows(), self.x.cols());
+        let (medians, deviations) = (self.medians(), self.deviations());
+        parallel::map(0..p, |j| {
+            let cells: Vec<f64> =
+                (0..n).filter(|i| self.has(i * p + j)).map(|i| self.x[(i, j)]).collect();
+            let least = eps * cells.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            let squares: f64 = cells.iter().map(|x| (x - medians[j]).powi(2)).sum();
+            let found = [MAD * deviations[j], (squares / cells.len().max(1) as f64).sqrt()];
+            found.into_iter().find(|spread| spread.is_finite() && *spread > least).unwrap_or(1.0)
+        })
+    }
+
+    fn divide(&mut self, spread: Vec<f64>) {
+        for row in self.x.as_mut_slice().chunks_exact_mut(spread.len()) {
+            row.iter_mut().zip(&spread).for_each(|(x, s)| *x /= s);
+        }
+        self.spread = Some(spread);
+    }
+
+    /// Rows of numbers in the units of the data in those of the scaled cells; with `back`, the reverse.
+    pub(super) fn in_units(&self, mut rows: Matrix<f64>, back: bool) -> Matrix<f64> {
+        let Some(spread) = &self.spread else { return rows };
+        for row in rows.as_mut_slice().chunks_exact_mut(spread.len()) {
+            row.iter_mut().zip(spread).for_each(|(x, s)| if back { *x *= s } else { *x /= s });
+        }
+        rows
+    }
+
     fn subtract(&mut self, center: &[f64]) {
         let p = center.len();
         for at in 0..self.x.as_slice().len() {
@@ -149,6 +197,17 @@ impl Cells {
     /// The fraction of observed cells.
     pub(super) fn share(&self) -> f64 {
         self.n_observed as f64 / self.x.as_slice().len() as f64
+    }
+
+    /// The fraction of the observed cells that are in the sparse part: farther from `low` than the noise, of standard deviation `noise`, or
+    /// than 1e-4 of the root mean square of `low` without noise.
+    pub(super) fn sparse_share(&self, low: &Matrix<f64>, noise: f64) -> f64 {
+        let low = low.as_slice();
+        let size = (low.iter().map(|x| x * x).sum::<f64>() / low.len().max(1) as f64).sqrt();
+        let cut = if noise > 0.0 { OUTLIER_THRESHOLD * noise } else { EXACT * size };
+        let both = self.x.as_slice().iter().zip(low).enumerate();
+        let far = both.filter(|(at, (x, low))| self.has(*at) && (**x - **low).abs() > cut).count();
+        far as f64 / self.n_observed.max(1) as f64
     }
 
     /// The median over observed cells of a function of the cell and of `low` there.

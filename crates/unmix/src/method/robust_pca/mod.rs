@@ -19,6 +19,7 @@
 //!  3. codes of new rows: least absolute deviations in the row space of `L` (`l1.rs`); with noise, followed by least squares over the
 //!     cells within 4.5 standard deviations of that fit.
 //!
+//! With `standardize`, columns are divided by their median absolute deviations before and multiplied by them after.
 //! A missing cell (NaN) is in neither term. **Cost** `O(n p r)` an iteration; eight tables of the size of the rows in memory.
 //! **Equals** PCA about 0 if no cell has a gross error. **Fails** if whole columns or rows are wrong, if `L`
 //! is sparse (for example a direction that only one row has), and if the rank is a large fraction of
@@ -113,7 +114,7 @@ impl RobustPca {
         }
         let rows = &*rows;
         rows.pooled(run.threads, || {
-            let cells = Cells::read(METHOD.key, rows, self.center, run)?;
+            let cells = Cells::read(METHOD.key, rows, self, run)?;
             let found = self.parts(&cells, run)?;
             self.model(&cells, found, rows.features(), T::DTYPE, run)
         })
@@ -131,7 +132,7 @@ impl RobustPca {
         let basis = match run.initial_components(p, 0)? {
             Some(components) => {
                 let rows = components.rows().min(least / 4);
-                components.top_rows(rows)
+                cells.in_units(components.top_rows(rows), false)
             }
             None => Matrix::zeros(0, p),
         };
@@ -180,13 +181,7 @@ impl RobustPca {
         run: &Run<'_>,
     ) -> Result<Model> {
         let (n, p) = (cells.x.rows(), cells.x.cols());
-        let (singular, mut components) = found.low.axes()?;
-        // In columns that are 0 in all rows, components have only rounding errors.
-        let zero = |j: usize| (0..n).all(|i| cells.x[(i, j)] == 0.0);
-        for j in (0..p).filter(|&j| cells.n_constant > 0 && zero(j)) {
-            (0..components.rows()).for_each(|i| components[(i, j)] = 0.0);
-        }
-        canonical_sign(&mut components, dtype.eps());
+        let (singular, components) = axes(cells, &found.low, dtype)?;
         let mut report = Report::closed_form(found.solver, (n - cells.empty) as f64, p, dtype, run.seed);
         report.outcome = found.outcome;
         report.n_iter = found.n_iter;
@@ -195,12 +190,14 @@ impl RobustPca {
         report.tol = Some(found.tol);
         report.rank = Some(singular.len());
         report.n_constant = cells.n_constant;
+        let share = cells.sparse_share(&found.low.full(), found.noise);
+        report.diagnostics.insert("sparse_share".into(), share.into());
         report.warnings = self.fit_warnings(cells, singular.len());
-        report.warnings.extend(different_units(&cells.deviations(), features));
+        report.warnings.extend(self.warnings_of_units(cells, features));
         if found.outcome == Outcome::Stalled {
+            let units = if self.standardize { "" } else { ", or standardize=true for columns in different units" };
             report.warnings.push(format!(
-                "the noise estimate did not settle in {ROUNDS} rounds, and changed by {:.0} % in the last one: give noise, or divide columns \
-                 in different units by their spread",
+                "the noise estimate did not settle in {ROUNDS} rounds, and changed by {:.0} % in the last one: give noise{units}",
                 100.0 * found.residual
             ));
         }
@@ -209,8 +206,13 @@ impl RobustPca {
         report.settings.insert("alpha".into(), self.weight(cells).into());
         report.settings.insert("noise".into(), found.noise.into());
         report.end(run);
-        let tensors = model::parameters(&components, &singular, &cells.center, found.noise, dtype);
+        let tensors = model::parameters(&components, &singular, cells, found.noise, dtype);
         Model::fitted(&METHOD, settings, features.clone(), 0, tensors, report)
+    }
+
+    /// The warning that columns are in different units, unless they are standardized.
+    fn warnings_of_units(&self, cells: &Cells, features: &Features) -> Option<String> {
+        if self.standardize { None } else { different_units(&cells.deviations(), features) }
     }
 
     fn fit_warnings(&self, cells: &Cells, rank: usize) -> Vec<String> {
@@ -237,6 +239,20 @@ impl RobustPca {
     }
 }
 
+/// Singular values and right singular vectors of the low-rank part, these in the units of the data.
+fn axes(cells: &Cells, low: &Low, dtype: Dtype) -> Result<(Vec<f64>, Matrix<f64>)> {
+    let (n, p) = (cells.x.rows(), cells.x.cols());
+    let (singular, mut components) = low.axes()?;
+    // In columns that are 0 in all rows, components have only rounding errors.
+    let zero = |j: usize| (0..n).all(|i| cells.x[(i, j)] == 0.0);
+    for j in (0..p).filter(|&j| cells.n_constant > 0 && zero(j)) {
+        (0..components.rows()).for_each(|i| components[(i, j)] = 0.0);
+    }
+    let mut components = cells.in_units(components, true);
+    canonical_sign(&mut components, dtype.eps());
+    Ok((singular, components))
+}
+
 /// Ratio of the largest to the median spread of a column above which columns are taken to be in different units.
 const UNITS: f64 = 100.0;
 
@@ -255,7 +271,7 @@ fn different_units(deviations: &[f64], features: &Features) -> Option<String> {
     (ratio > UNITS).then(|| {
         format!(
             "the median absolute deviation of column {} is {ratio:.0} times that of half of the columns, but errors and noise have one \
-             unit in all columns: divide each column by its spread first",
+             unit in all columns: choose standardize=true, which divides each column by its spread",
             features.listed(&[most])
         )
     })

@@ -1,5 +1,6 @@
 //! The model of the two parts, and its encoder and decoder.
 
+use super::cells::Cells;
 use super::l1::{Deviations, TOL};
 use super::stable::OUTLIER_THRESHOLD;
 use crate::data::Workspace;
@@ -8,21 +9,26 @@ use crate::model::{Certificate, Code, Codes, Encoder, LinearDecoder, RowMap, Ten
 use crate::num::{Dtype, Matrix, Real, factor};
 use serde_json::{Map, Value};
 
-/// The tensors of the model file.
+/// The tensors of the model file. `components` are in the units of the data, `noise` is in those of the scaled cells.
 pub(super) fn parameters(
     components: &Matrix<f64>,
     singular: &[f64],
-    center: &[f64],
+    cells: &Cells,
     noise: f64,
     dtype: Dtype,
 ) -> Tensors {
+    let noise_std = match &cells.spread {
+        None => Tensor::scalar(noise, dtype),
+        Some(spread) => Tensor::vector(&spread.iter().map(|s| noise * s).collect::<Vec<f64>>(), dtype),
+    };
+    let spread = cells.spread.as_ref().map(|spread| ("spread", Tensor::vector(spread, dtype)));
     let named = [
         ("components", Tensor::matrix(components, dtype)),
-        ("mean", Tensor::vector(center, dtype)),
+        ("mean", Tensor::vector(&cells.center, dtype)),
         ("singular_values", Tensor::vector(singular, dtype)),
-        ("noise_std", Tensor::scalar(noise, dtype)),
+        ("noise_std", noise_std),
     ];
-    named.into_iter().map(|(name, tensor)| (name.to_string(), tensor)).collect()
+    named.into_iter().chain(spread).map(|(name, tensor)| (name.to_string(), tensor)).collect()
 }
 
 /// Codes of rows in the row space of the low-rank part, robust to gross errors in some of their cells.
@@ -30,29 +36,49 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let components = require(tensors, "components", &[None, None])?;
     let (k, p) = (components.shape()[0], components.shape()[1]);
     let mean = require(tensors, "mean", &[Some(p)])?.clone();
-    let noise = require(tensors, "noise_std", &[])?.f64s()[0];
-    if k > p || noise < 0.0 {
+    let spread = match tensors.contains_key("spread") {
+        true => Some(require(tensors, "spread", &[Some(p)])?.f64s()),
+        false => None,
+    };
+    let noise = match &spread {
+        None => require(tensors, "noise_std", &[])?.f64s()[0],
+        Some(spread) => {
+            let each = require(tensors, "noise_std", &[Some(p)])?.f64s();
+            // The same in all columns up to rounding.
+            each.iter().zip(spread).fold(0.0f64, |most, (std, s)| most.max(std / s))
+        }
+    };
+    let valid = spread.iter().flatten().all(|s| *s > 0.0);
+    if k > p || noise < 0.0 || !valid {
         return Err(Error::Unsupported {
             asked: "using this model".into(),
             found: format!("it has {k} components of {p} features and noise of standard deviation {noise}"),
             remedy: "the file is corrupt: fit the model again".into(),
         });
     }
+    let unit = |j: usize| spread.as_ref().map_or(1.0, |s| s[j]);
     let v = components.to_matrix();
+    let v = if spread.is_some() { Matrix::from_fn(k, p, |i, j| v[(i, j)] / unit(j)) } else { v };
     // Axes stored in single precision are orthonormal only up to its precision.
     let axes = match (k, components.values().dtype()) {
         (0, _) | (_, Dtype::F64) => v.clone(),
         _ => factor::orthonormal_rows_signed(&v),
     };
-    let encoder = Robust { center: mean.f64s(), v: axes.clone(), noise };
-    Code::new(encoder, LinearDecoder::new(mean, axes))
+    let decoder = match spread.is_some() {
+        true => Matrix::from_fn(k, p, |i, j| axes[(i, j)] * unit(j)),
+        false => axes.clone(),
+    };
+    let encoder = Robust { center: mean.f64s(), spread, v: axes, noise };
+    Code::new(encoder, LinearDecoder::new(mean, decoder))
 }
 
-/// `c` of `min_c ||x - center - c V||_1`; with noise, followed by least squares over the cells whose residuals are below 4.5 standard
+/// `c` of `min_c ||(x - center) / spread - c V||_1`; with noise, followed by least squares over the cells whose residuals are below 4.5 standard
 /// deviations of the noise.
 #[derive(Clone, Debug)]
 struct Robust {
     center: Vec<f64>,
+    /// Divisors of the columns, if they were standardized.
+    spread: Option<Vec<f64>>,
     /// `k x p`.
     v: Matrix<f64>,
     noise: f64,
@@ -61,7 +87,10 @@ struct Robust {
 impl Robust {
     /// The code of a row, and its duality gap. NaN is a missing cell.
     fn solve(&self, row: &[f64]) -> (Vec<f64>, f64) {
-        let x: Vec<f64> = row.iter().zip(&self.center).map(|(x, m)| x - m).collect();
+        let mut x: Vec<f64> = row.iter().zip(&self.center).map(|(x, m)| x - m).collect();
+        if let Some(spread) = &self.spread {
+            x.iter_mut().zip(spread).for_each(|(x, s)| *x /= s);
+        }
         if x.iter().all(|x| !x.is_nan()) {
             return self.within(&self.v, &x);
         }

@@ -18,11 +18,13 @@ pub struct RobustPca {
     pub max_iter: u64,
     /// Whether the median of every column is subtracted.
     pub center: bool,
+    /// Whether every column is divided by its spread for the fit.
+    pub standardize: bool,
 }
 
 impl Default for RobustPca {
     fn default() -> Self {
-        Self { alpha: None, noise: Noise::default(), tol: 1e-7, max_iter: 500, center: false }
+        Self { alpha: None, noise: Noise::default(), tol: 1e-7, max_iter: 500, center: false, standardize: false }
     }
 }
 
@@ -76,5 +78,13 @@ pub(super) const SETTINGS: &[Setting] = &[
         "false",
         "Subtract the median of every column. By default nothing is subtracted: column offsets then add 1 to the rank of the low-rank \
          part.",
+    ),
+    Setting::new(
+        "standardize",
+        Kind::Bool,
+        "false",
+        "Divide every column by a robust standard deviation for the fit, so that results do not depend on units: 1.4826 times its median absolute \
+         deviation, or its root mean square deviation if that is 0. `noise` is then in these units; components and both parts are in those of the \
+         data.",
     ),
 ];

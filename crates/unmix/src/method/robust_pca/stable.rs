@@ -21,7 +21,7 @@ pub(super) const OUTLIER_THRESHOLD: f64 = 4.5;
 /// The weight of both parts, in units of the spectral norm of the noise: with 1.3 the rank was too large by 1 in 2 of 22 runs.
 const MARGIN: f64 = 1.5;
 /// Ratio of standard deviation and median absolute deviation of a Gaussian.
-const MAD: f64 = 1.4826;
+pub(super) const MAD: f64 = 1.4826;
 /// Relative change of the estimated noise at which it has converged, and the maximum number of rounds.
 pub(super) const SETTLED: f64 = 0.02;
 pub(super) const ROUNDS: u64 = 8;

@@ -147,12 +147,12 @@ pub fn evaluate<T: Real>(model: &Model, rows: &mut Rows<'_, T>, run: &Run<'_>) -
 }
 
 /// Sums over codes and the measures of their rows, in order.
-struct Adding(Sums);
+struct SumsSink(Sums);
 
 /// Numbers for each row after its code.
 const SQUARES: usize = 4;
 
-impl Sink<f64> for Adding {
+impl Sink<f64> for SumsSink {
     fn put(&mut self, rows: &[f64]) -> Result<()> {
         let m = self.0.fired.len();
         for row in rows.chunks_exact(m + SQUARES) {
@@ -166,12 +166,12 @@ impl Sink<f64> for Adding {
 /// Sums over all rows, in order: the same for any number of threads.
 fn sums<T: Real>(
     map: &dyn RowMap<T>,
-    of: &Decoding,
+    decoding: &Decoding,
     center: &[f64],
     rows: &Rows<'_, T>,
     run: &Run<'_>,
 ) -> Result<Sums> {
-    let (m, p) = (of.atoms.rows(), of.atoms.cols());
+    let (m, p) = (decoding.atoms.rows(), decoding.atoms.cols());
     let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
         rows.check_finite("evaluating", &block)?;
         let mut codes = vec![T::default(); block.n_rows() * m];
@@ -180,12 +180,12 @@ fn sums<T: Real>(
         let each = block.data.chunks_exact(p).zip(codes.chunks_exact(m));
         for ((x, code), out) in each.zip(out.chunks_exact_mut(m + SQUARES)) {
             code.iter().zip(&mut *out).for_each(|(z, to)| *to = z.to_f64());
-            let found = Squares::new(x, code, (&of.mean, &of.atoms, center), &mut fitted);
+            let found = Squares::new(x, code, (&decoding.mean, &decoding.atoms, center), &mut fitted);
             out[m..].copy_from_slice(&[found.about, found.residual, found.fitted, found.product]);
         }
         Ok(())
     };
-    let mut adding = Adding(Sums::new(m));
+    let mut adding = SumsSink(Sums::new(m));
     rows.map(run, "evaluating", m + SQUARES, step, &mut adding)?;
     Ok(adding.0)
 }
@@ -202,7 +202,7 @@ fn fvu_pca<T: Real>(k: usize, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<f
 
 /// Squared norms of rows: about their mean, of the residuals of their codes, of the residuals of matching pursuit.
 #[derive(Clone, Copy, Debug, Default)]
-struct Pursued {
+struct PursuitErrors {
     n: u64,
     about: f64,
     by_code: f64,
@@ -211,35 +211,35 @@ struct Pursued {
 
 fn pursued<T: Real>(
     map: &dyn RowMap<T>,
-    of: &Decoding,
+    decoding: &Decoding,
     center: &[f64],
     rows: &Rows<'_, T>,
     run: &Run<'_>,
-) -> Result<Pursued> {
-    let (m, p) = (of.atoms.rows(), of.atoms.cols());
+) -> Result<PursuitErrors> {
+    let (m, p) = (decoding.atoms.rows(), decoding.atoms.cols());
     let x = rows.picked(chosen(rows.n_rows().unwrap_or(0), PURSUED, run.seed), run)?;
-    let atoms = Atoms::<T>::new(&of.atoms);
+    let atoms = Atoms::<T>::new(&decoding.atoms);
     let part = |(work, space): &mut (Work<T>, Workspace<T>), x: &[T]| {
         let n = x.len() / p;
         let (mut codes, mut fitted) = (vec![T::default(); n * m], vec![0.0; p]);
         map.apply(x, &mut codes, space);
-        let mut out = Pursued { n: n as u64, ..Default::default() };
+        let mut out = PursuitErrors { n: n as u64, ..Default::default() };
         let mut code = vec![T::default(); m];
         for (x, found) in x.chunks_exact(p).zip(codes.chunks_exact(m)) {
-            let by_code = Squares::new(x, found, (&of.mean, &of.atoms, center), &mut fitted);
+            let by_code = Squares::new(x, found, (&decoding.mean, &decoding.atoms, center), &mut fitted);
             let active = found.iter().filter(|z| **z != T::default()).count();
             let centred: Vec<T> =
-                x.iter().zip(&of.mean).map(|(x, mean)| T::from_f64(x.to_f64() - mean)).collect();
+                x.iter().zip(&decoding.mean).map(|(x, mean)| T::from_f64(x.to_f64() - mean)).collect();
             Omp::of_atoms(active).code(&atoms, &centred, &mut code, work);
-            let by_omp = Squares::new(x, &code, (&of.mean, &of.atoms, center), &mut fitted);
+            let by_omp = Squares::new(x, &code, (&decoding.mean, &decoding.atoms, center), &mut fitted);
             out.about += by_code.about;
             out.by_code += by_code.residual;
             out.by_omp += by_omp.residual;
         }
         out
     };
-    let parts: Vec<Pursued> = parallel::map_with(x.chunks(TASK * p), Default::default, part);
-    Ok(parts.into_iter().fold(Pursued::default(), |a, b| Pursued {
+    let parts: Vec<PursuitErrors> = parallel::map_with(x.chunks(TASK * p), Default::default, part);
+    Ok(parts.into_iter().fold(PursuitErrors::default(), |a, b| PursuitErrors {
         n: a.n + b.n,
         about: a.about + b.about,
         by_code: a.by_code + b.by_code,

@@ -6,7 +6,7 @@ use crate::autoencoder::{AutoencoderState, Evaluation, Gating, Parameters, Spars
 use crate::data::Features;
 use crate::error::Result;
 use crate::method::as_map;
-use crate::model::{Code, LinearDecoder, Model, Outcome, Report, Tensor, Tensors, require};
+use crate::model::{Code, LinearDecoder, Model, Outcome, Report, Tensor, Tensors, replaced_by_table, require};
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use serde_json::{Map, Value, json};
@@ -200,6 +200,9 @@ impl SparseAutoencoder {
         report.diagnostics.extend(diagnostics.map(|(name, value)| (name.to_string(), value)));
         report.warnings = self.fit_warnings(&resolved, used, dead, &scaling, rows.stream);
         report.warnings.extend(rows.warning);
+        if self.dict_init.is_some() {
+            report.warnings.extend(replaced_by_table(METHOD.settings, &settings, "init", "dict_init"));
+        }
         report.objective = found.history.clone();
         report.end(run);
         let order = Order::by_use(used);

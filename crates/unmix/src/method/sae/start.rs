@@ -140,7 +140,8 @@ impl SparseAutoencoder {
         run: &Run<'_>,
     ) -> Result<Vec<T>> {
         let n = rows.n_rows().unwrap_or(0);
-        let count = if self.init == Init::Data { SAMPLE.max(m as u64) } else { SAMPLE };
+        let by_rows = self.init == Init::Data && self.dict_init.is_none();
+        let count = if by_rows { SAMPLE.max(m as u64) } else { SAMPLE };
         let mut out = rows.picked(chosen(n, count, run.seed), run)?;
         for row in out.chunks_exact_mut(rows.n_features()) {
             for (x, mean) in row.iter_mut().zip(&scaling.mean) {

@@ -5,6 +5,8 @@
 //! the first 100 steps and is then constant. For actions at the end of an epoch, an epoch is 256 batches. Use and density of the units are
 //! those of the last 1024 rows.
 
+mod bytes;
+
 use super::fit::terms_of;
 use super::model::{Order, RowsOf, Trained, encoder, parameters_in_units};
 use super::start::{Resolved, RowScaling, quoted};
@@ -15,9 +17,10 @@ use crate::autoencoder::{
 use crate::data::{Batch, Features, Position, Rows, no_columns};
 use crate::error::{Error, Result};
 use crate::learn::{Optimiser, Schedule, Trainer, TrainerState};
-use crate::model::{Model, Outcome, Tensor, Tensors, map_of};
+use crate::model::{Model, Outcome, Tensors, map_of};
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
+use bytes::{packed, unpacked};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -30,8 +33,6 @@ const RECENT: usize = 1024;
 const EPOCH: u64 = 256;
 /// Number of warm-up steps of the learning rate.
 const RISE: f64 = 100.0;
-/// Bytes in one number of double precision: as many as it represents exactly.
-const PACKED: usize = 6;
 
 /// State of a stream.
 #[derive(Clone, Serialize, Deserialize)]
@@ -44,7 +45,7 @@ struct Stream<T: Real> {
     activation: Activation,
     /// Seed of the first rows.
     seed: u64,
-    begun: Option<Begun<T>>,
+    begun: Option<StreamState<T>>,
     /// Initial values, until the stream has begun: parameters of a model by name, and atoms.
     start: BTreeMap<String, Vec<f64>>,
     atoms: Option<Vec<f64>>,
@@ -57,7 +58,7 @@ struct Stream<T: Real> {
 /// State after enough rows have arrived.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(bound = "")]
-struct Begun<T: Real> {
+struct StreamState<T: Real> {
     #[serde(rename = "seen")]
     scaling: RowScaling,
     /// Initial thresholds.
@@ -68,26 +69,6 @@ struct Begun<T: Real> {
 /// Whether these tensors hold a stream.
 pub(super) fn is_in(tensors: &Tensors) -> bool {
     tensors.contains_key(STREAM)
-}
-
-/// Encodes bytes as numbers in double precision: first their count.
-fn packed(bytes: &[u8]) -> Tensor {
-    let number = |six: &[u8]| six.iter().rev().fold(0u64, |sum, byte| (sum << 8) | u64::from(*byte)) as f64;
-    let numbers: Vec<f64> =
-        std::iter::once(bytes.len() as f64).chain(bytes.chunks(PACKED).map(number)).collect();
-    Tensor::vector(&numbers, Dtype::F64)
-}
-
-fn unpacked(tensor: &Tensor) -> Option<Vec<u8>> {
-    let numbers = tensor.f64s();
-    let (len, rest) = numbers.split_first()?;
-    let mut out: Vec<u8> =
-        rest.iter().flat_map(|x| (*x as u64).to_le_bytes().into_iter().take(PACKED)).collect();
-    if out.len() < *len as usize {
-        return None;
-    }
-    out.truncate(*len as usize);
-    Some(out)
 }
 
 fn corrupt() -> Error {
@@ -261,7 +242,7 @@ impl SparseAutoencoder {
     }
 
     /// Mean, scale and initial parameters from the first rows, and from a model given as a start.
-    fn begun<U: Real>(&self, stream: &Stream<U>, first: &[U], p: usize) -> Result<Begun<U>> {
+    fn begun<U: Real>(&self, stream: &Stream<U>, first: &[U], p: usize) -> Result<StreamState<U>> {
         let n = (first.len() / p) as f64;
         let column = |j: usize| first.iter().skip(j).step_by(p).map(|x| x.to_f64());
         let mean: Vec<f64> = (0..p).map(|j| column(j).sum::<f64>() / n).collect();
@@ -293,14 +274,14 @@ impl SparseAutoencoder {
             }
         };
         let (_, level, weight) = self.terms(&resolved, &mut start, &sample, fresh);
-        Ok(Begun { scaling, level, state: TrainerState::new(AutoencoderState::new(start, weight)) })
+        Ok(StreamState { scaling, level, state: TrainerState::new(AutoencoderState::new(start, weight)) })
     }
 
     /// The learner of a stream.
     fn learner<U: Real>(
         &self,
         stream: &Stream<U>,
-        begun: &Begun<U>,
+        begun: &StreamState<U>,
         p: usize,
     ) -> Result<AutoencoderLearner<U>> {
         let resolved = self.sizes(stream, p)?;
@@ -417,18 +398,4 @@ fn scaled<U: Real>(rows: &[U], scaling: &RowScaling) -> Vec<U> {
         row.iter().zip(&scaling.mean).map(|(x, m)| U::from_f64((x.to_f64() - m) / scaling.unit)).collect()
     };
     rows.chunks_exact(scaling.mean.len()).flat_map(row).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_are_restored_from_numbers() {
-        for len in [0, 1, 5, 6, 7, 61] {
-            let bytes: Vec<u8> = (0..len).map(|i| (i * 37 + 200) as u8).collect();
-            assert_eq!(unpacked(&packed(&bytes)), Some(bytes));
-        }
-        assert_eq!(unpacked(&Tensor::vector(&[9.0, 1.0], Dtype::F64)), None);
-    }
 }

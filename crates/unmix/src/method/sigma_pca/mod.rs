@@ -28,7 +28,7 @@
 //! steps: M. Journée, Y. Nesterov, P. Richtárik & R. Sepulchre (2010), J. Mach. Learn. Res. 11:517.
 
 mod halves;
-mod judge;
+mod verdicts;
 mod model;
 mod settings;
 mod trained;
@@ -47,6 +47,7 @@ use crate::run::Run;
 use crate::spectrum::Bounds;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
+use std::borrow::Cow;
 
 #[doc(inline)]
 pub use crate::neural::{ActivationFunction, Slope};
@@ -117,7 +118,7 @@ impl SigmaPca {
         self.check()?;
         METHOD.begin(self, rows, run)?;
         let k = self.count(rows)?;
-        if let Widths::Each(a) = &self.a
+        if let Widths::Each(a) = &*self.widths()
             && a.len() != k
         {
             let why = format!("there are {k} components");
@@ -192,7 +193,7 @@ impl SigmaPca {
             false => 1e-4,
         });
         let auto = GpmOptions::auto(k, tol, self.max_iter);
-        let how = match &self.a {
+        let how = match &*self.widths() {
             Widths::Auto(_) => auto,
             Widths::One(a) => GpmOptions { h: self.nonlinearity(vec![*a]), auto: false, ..auto },
             Widths::Each(a) => GpmOptions { h: self.nonlinearity(a[..k].to_vec()), auto: false, ..auto },
@@ -208,6 +209,16 @@ impl SigmaPca {
         Ok((solved, tol))
     }
 
+    /// Whether the nonlinearity has a width.
+    fn has_width(&self) -> bool {
+        self.h != Some(ActivationFunction::Sign)
+    }
+
+    /// The widths in use: 1 for the sign, which has none.
+    fn widths(&self) -> Cow<'_, Widths> {
+        if self.has_width() { Cow::Borrowed(&self.a) } else { Cow::Owned(Widths::One(1.0)) }
+    }
+
     fn nonlinearity(&self, a: Vec<f64>) -> Nonlinearity {
         Nonlinearity { function: self.h.unwrap_or_default(), slope: self.deriv.unwrap_or_default(), a }
     }
@@ -219,7 +230,7 @@ impl SigmaPca {
         };
         let other_h = self.h.is_some_and(|h| h != Default::default());
         let other_slope = self.deriv.is_some_and(|d| d != Default::default());
-        if matches!(self.a, Widths::Auto(_)) && !self.is_trained() && (other_h || other_slope) {
+        if matches!(*self.widths(), Widths::Auto(_)) && !self.is_trained() && (other_h || other_slope) {
             let why = "only the width of h='tanh' with deriv='true' can be chosen from the data";
             return refused("a", &"auto", why, "give a number");
         }

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::method::as_map;
 use crate::method::neural_pca::model::warnings;
 use crate::model::{
-    Code, Described, Linear, LinearEncoder, Model, NonlinearDecoder, Nonlinearity, Report, Tensor, Tensors,
+    Code, LinearParameters, Linear, LinearEncoder, Model, NonlinearDecoder, Nonlinearity, Report, Tensor, Tensors,
     completed_axes, require,
 };
 use crate::neural::native;
@@ -27,7 +27,7 @@ pub(super) struct ReportExtras {
     /// Warnings, which come before those of the verdicts.
     pub(super) warnings: Vec<String>,
     /// Standard deviations that were learned, in the units of the rows.
-    pub(super) learnt: Option<Vec<f64>>,
+    pub(super) trained_scale: Option<Vec<f64>>,
     /// Norms of the columns, if they were not constrained.
     pub(super) norms: Option<Vec<f64>>,
 }
@@ -47,7 +47,7 @@ impl<T: Real> SolverOutput<'_, T> {
             [b, score_slope, score_ratio, t, error].into_iter().for_each(of);
         }
         [&mut solved.sigma, &mut solved.a, &mut self.h.a].into_iter().for_each(of);
-        self.also.learnt.iter_mut().chain(&mut self.also.norms).for_each(of);
+        self.also.trained_scale.iter_mut().chain(&mut self.also.norms).for_each(of);
         self
     }
 }
@@ -71,11 +71,11 @@ impl SigmaPca {
         let variances = padded(k, sigma.iter().map(|s| (s * rows.unit).powi(2)));
         let mut own =
             of_components(&variances, found.total * (found.n - 1.0) / found.n, &a, &verdicts[..kept], dtype);
-        if let Some(learnt) = also.learnt {
-            own.push(("trained_scale", Tensor::vector(&padded(k, learnt.into_iter().take(kept)), dtype)));
+        if let Some(trained_scale) = also.trained_scale {
+            own.push(("trained_scale", Tensor::vector(&padded(k, trained_scale.into_iter().take(kept)), dtype)));
         }
         let scale: Vec<f64> = variances.iter().map(|v| v.sqrt()).collect();
-        let described = Described {
+        let described = LinearParameters {
             components: &components,
             mean: &found.mean,
             decoder: None,
@@ -96,7 +96,7 @@ impl SigmaPca {
         report.warnings.extend(also.warnings);
         report.tell_rounding();
         report.warnings.extend(in_words(&verdicts, &a));
-        report.warnings.extend(solved.better.map(wrong_width));
+        report.warnings.extend(solved.better.filter(|_| self.has_width()).map(wrong_width));
         let settings = as_map(self);
         report.settings = settings.clone();
         report.settings.insert("n_components".into(), k.into());

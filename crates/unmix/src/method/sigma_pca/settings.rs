@@ -213,6 +213,8 @@ const TRAINED: &[&[Condition]] = &[&[("solver", &["\"sgd\"", "\"adam\""])], &[("
 const NONLINEAR: &[&str] =
     &["!\"rica\"", "!\"logcosh\"", "!\"skew-symmetric\"", "!\"no-diagonal\"", "!\"no-diagonal-sigma\""];
 const WITH_NONLINEARITY: &[&[Condition]] = &[&[("variant", NONLINEAR)]];
+/// The sign of a code has no width.
+const WITH_WIDTH: &[&[Condition]] = &[&[("variant", NONLINEAR), ("h", &["!\"sign\""])]];
 /// Conditions for the standard deviations of trained solvers.
 const STANDARDISED: &[&[Condition]] = &[
     &[("solver", &["\"sgd\"", "\"adam\""]), ("variant", NONLINEAR)],
@@ -268,13 +270,13 @@ pub(super) const SETTINGS: &[Setting] = &[
          variant 'auto' is the variant's value.",
     )
     .such_as("0.8 or 4")
-    .only(WITH_NONLINEARITY),
+    .only(WITH_WIDTH),
     Setting::new(
         "h",
         Kind::AnyOf(&[Kind::Words(&["tanh", "hard", "steep", "sign"]), Kind::Null]),
         "null",
-        "The nonlinearity: 'tanh' is `a tanh(z / a)`, 'hard' clips z at `a`, 'steep' is `a tanh(z)`, 'sign' the sign of z; null \
-         for the variant's value, and 'tanh' without a variant.",
+        "The nonlinearity: 'tanh' is `a tanh(z / a)`, 'hard' clips z at `a`, 'steep' is `a tanh(z)`, 'sign' the sign of z, without \
+         `a`; null for the variant's value, and 'tanh' without a variant.",
     )
     .only(WITH_NONLINEARITY),
     Setting::new(

@@ -58,7 +58,7 @@ impl SigmaPca {
                 "choose 'auto', 'sgd' or 'adam', or no variant",
             ));
         }
-        if let Widths::Each(_) = self.a {
+        if let Widths::Each(_) = *self.widths() {
             let why = "a published variant has one width for all components";
             return Err(Error::setting(
                 "a",
@@ -82,7 +82,7 @@ impl SigmaPca {
         // Without a nonlinear reconstruction these settings have no effect.
         let nonlinear = own.reconstructs();
         let spec = Spec {
-            a: match self.a {
+            a: match *self.widths() {
                 Widths::One(a) if nonlinear => a,
                 _ => own.a,
             },
@@ -231,7 +231,7 @@ impl SigmaPca {
         // A fit resumed from a checkpoint did not compute the statistics of the epochs before.
         let separations = if self.chooses_widths() { trained.epochs + 1 } else { 0 };
         principal.count_sweeps(trained.epochs + (before + separations).saturating_sub(principal.sweeps()));
-        let learnt = trained.sigma.last().filter(|_| spec.sigma == Sigma::Trained).cloned();
+        let trained_scale = trained.sigma.last().filter(|_| spec.sigma == Sigma::Trained).cloned();
         let norms = (spec.constraint == Free::None).then(|| lengths(&trained.w));
         let (solved, h) = with_statistics(&principal, &spec, &how, trained, run)?;
         let also = ReportExtras {
@@ -245,7 +245,7 @@ impl SigmaPca {
                 ("max_epochs", how.max_epochs.into()),
             ],
             warnings: Vec::new(),
-            learnt,
+            trained_scale,
             norms,
         };
         Ok(SolverOutput { principal, solved, h, also }.in_order(self.order))
@@ -255,7 +255,7 @@ impl SigmaPca {
     fn chooses_widths(&self) -> bool {
         let own_shape = self.h.is_none_or(|h| h == ActivationFunction::Tanh)
             && self.deriv.is_none_or(|d| d == Slope::True);
-        self.variant.is_null() && own_shape && matches!(self.a, Widths::Auto(_))
+        self.variant.is_null() && own_shape && matches!(*self.widths(), Widths::Auto(_))
     }
 }
 

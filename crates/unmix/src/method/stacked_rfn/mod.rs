@@ -13,7 +13,7 @@
 //!
 //! D.-A. Clevert, A. Mayr, T. Unterthiner & S. Hochreiter (2015), Rectified factor networks, NIPS.
 
-mod below;
+mod lower_layers;
 mod model;
 mod settings;
 mod start;
@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::num::Real;
 use crate::run::{Run, Start};
-use below::Below;
+use lower_layers::LowerLayerCodes;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 use start::LayerStart;
@@ -89,7 +89,7 @@ impl StackedRfn {
             let own = of_layer(run, start.as_ref());
             let layer = match i {
                 0 => spec.fit_within(rows, &own)?,
-                _ => spec.fit_within(&Below::new(rows, &layers)?.rows(rows)?, &own)?,
+                _ => spec.fit_within(&LowerLayerCodes::new(rows, &layers)?.rows(rows)?, &own)?,
             };
             let dead = layer.tensor("code_scale").is_some_and(|d| d.f64s().iter().all(|d| *d == 0.0));
             if dead {

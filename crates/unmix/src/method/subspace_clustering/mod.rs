@@ -21,6 +21,7 @@
 //! P. Tseng (2000), J. Optim. Theory Appl. 105:249. J. Costeira & T. Kanade (1998), Int. J. Comput. Vis. 29:159. G. Liu et al. (2013), IEEE
 //! Trans. Pattern Anal. Mach. Intell. 35:171. M. Tipping & C. Bishop (1999), Neural Comput. 11:443. A. Ng, M. Jordan & Y. Weiss (2002), NIPS 14.
 
+mod by_affinities;
 mod dimensions;
 mod kmeans;
 mod mixture;
@@ -34,18 +35,16 @@ mod table;
 use super::{Accepts, Fit, Method, as_map};
 use crate::data::{Features, Rows, check_n_rows, no_columns};
 use crate::error::{Error, Result};
-use crate::machine::check_memory;
 use crate::model::{Model, Outcome, Report, canonical_sign};
-use crate::num::{Dtype, Matrix, Real, factor};
+use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use crate::solve::Limits;
 use crate::spectrum::Bounds;
 use mixture::{MixtureResult, PpcaMixture};
-use refine::{KSubspaces, Refined, SubspaceFit, nearest};
+use refine::{KSubspaces, RefinementResult, SubspaceFit, nearest};
 use serde_json::{Map, Value};
 use settings::SETTINGS;
-use spectral::Graph;
-use table::{Table, principal};
+use table::Table;
 
 #[doc(hidden)]
 pub use kmeans::kmeans;
@@ -175,7 +174,7 @@ impl SubspaceClustering {
     }
 
     /// Clusters and their subspaces.
-    fn clusters(&self, table: &Table, run: &Run<'_>) -> Result<(Refined, Vec<String>)> {
+    fn clusters(&self, table: &Table, run: &Run<'_>) -> Result<(RefinementResult, Vec<String>)> {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
         let at_random = match self.algorithm {
             Algorithm::KSubspaces => true,
@@ -237,11 +236,11 @@ impl SubspaceClustering {
         let labels = labels.iter().zip(near).map(|(c, near)| if *c < k { *c } else { near }).collect();
         let found = SubspaceFit { labels, bases, cost, fall: 0.0 };
         let outcome = Outcome::Completed;
-        Ok((Refined { found, outcome, n_iter: 1, objective: Vec::new(), parts: None }, warnings))
+        Ok((RefinementResult { found, outcome, n_iter: 1, objective: Vec::new(), parts: None }, warnings))
     }
 
     /// The mixture to which expectation-maximisation converges from these clusters.
-    fn mixed(&self, table: &Table, start: Refined, run: &Run<'_>) -> Result<Refined> {
+    fn mixed(&self, table: &Table, start: RefinementResult, run: &Run<'_>) -> Result<RefinementResult> {
         run.stage("mixture")?;
         let dimensions: Vec<usize> = start.found.bases.iter().map(Matrix::rows).collect();
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
@@ -250,7 +249,7 @@ impl SubspaceClustering {
             search.search(&start.found.labels, run)?;
         let bases = parts.iter().map(|part| part.axes.clone()).collect();
         let found = SubspaceFit { bases, labels, cost: start.found.cost, fall: rise };
-        Ok(Refined { found, outcome, n_iter, objective, parts: Some(parts) })
+        Ok(RefinementResult { found, outcome, n_iter, objective, parts: Some(parts) })
     }
 
     /// k-subspaces, alternating with the choice of dimensions by the Bayesian information criterion, until the dimensions no longer change.
@@ -260,7 +259,7 @@ impl SubspaceClustering {
         mut dimensions: Vec<usize>,
         spans: impl Fn(&[usize]) -> Result<Vec<Matrix<f64>>>,
         run: &Run<'_>,
-    ) -> Result<Refined> {
+    ) -> Result<RefinementResult> {
         const ROUNDS: usize = 5;
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
         let mut bases = spans(&dimensions)?;
@@ -280,94 +279,15 @@ impl SubspaceClustering {
         unreachable!("the loop returns in round ROUNDS")
     }
 
-    /// Spectral clustering of the affinities between rows. Rows of zeros, and rows that are orthogonal to all others, are left out.
-    fn by_affinities(&self, table: &Table, run: &Run<'_>) -> Result<Clusters> {
-        let n = table.n();
-        let what = format!("{} of {n} rows, which makes tables of {n} x {n} numbers,", METHOD.key);
-        let remedy = "fit fewer rows, or choose algorithm='k-subspaces' with n_clusters and n_components";
-        check_memory(&what, square_memory(n as u64), remedy)?;
-        let kept: Vec<usize> = (0..n).filter(|&i| table.squares[i] > 0.0).collect();
-        let mut warnings = Vec::new();
-        if kept.len() < n {
-            let zero = counted(
-                n - kept.len(),
-                "row is 0 and lies in every subspace",
-                "rows are 0 and lie in every subspace",
-            );
-            warnings.push(zero);
-        }
-        run.stage("affinities")?;
-        let graph = match self.algorithm {
-            Algorithm::Shape => self.shape(&table.rows(&kept))?,
-            _ => {
-                let mut unit = table.rows(&kept);
-                for (at, &i) in kept.iter().enumerate() {
-                    let norm = table.squares[i].sqrt();
-                    unit.row_mut(at).iter_mut().for_each(|x| *x /= norm);
-                }
-                let mut gram = factor::multiply_transposed(&unit, &unit);
-                drop(unit);
-                (0..kept.len()).for_each(|i| gram[(i, i)] = 1.0);
-                let found = ssc::coefficients(&gram, self.alpha, run)?;
-                if found.unsolved > 0 {
-                    let rows = counted(found.unsolved, "row", "rows");
-                    warnings.push(format!(
-                        "the duality gap of the sparse coefficients of {rows} is above its tolerance"
-                    ));
-                }
-                found.graph
-            }
-        };
-        let linked = graph.linked();
-        if linked.len() < kept.len() {
-            warnings.push(counted(
-                kept.len() - linked.len(),
-                "row is orthogonal to all others and is assigned to the nearest subspace",
-                "rows are orthogonal to all others and are assigned to the nearest subspace",
-            ));
-        }
-        let clustered = spectral::cluster(&graph.among(&linked), self.n_clusters, run)?;
-        let k = self.n_clusters.unwrap_or(clustered.k);
-        let mut labels = vec![k; n];
-        for (at, c) in linked.iter().zip(clustered.labels) {
-            labels[kept[*at]] = c;
-        }
-        Ok(Clusters { labels, k, warnings })
-    }
-
-    /// Squared entries of `V' V`, `V` the leading right singular vectors of the rows as columns: as many as the sum of the dimensions if these
-    /// are given, else selected by the Bayesian information criterion.
-    fn shape(&self, x: &Matrix<f64>) -> Result<Graph> {
-        let (n, p) = (x.rows(), x.cols());
-        let (values, axes) = principal(x)?;
-        let r = match (&self.n_components, self.n_clusters) {
-            (Some(Dimensions::Each(list)), _) => list.iter().sum(),
-            (Some(Dimensions::Same(d)), Some(k)) => k * d,
-            _ => {
-                let variances: Vec<f64> = values.iter().map(|v| v / n as f64).collect();
-                crate::select::bic(&variances, n as f64, p).max(1)
-            }
-        };
-        let r = r.min(values.len());
-        let mut left = factor::multiply_transposed(x, &axes.top_rows(r));
-        for i in 0..n {
-            left.row_mut(i).iter_mut().zip(&values).for_each(|(u, v)| *u /= v.sqrt());
-        }
-        let mut table = factor::multiply_transposed(&left, &left);
-        table.as_mut_slice().iter_mut().for_each(|w| *w *= *w);
-        (0..n).for_each(|i| table[(i, i)] = 0.0);
-        Ok(Graph::Dense(table))
-    }
-
     fn model(
         &self,
         table: &Table,
-        refined: Refined,
+        refined: RefinementResult,
         mut warnings: Vec<String>,
         (features, dtype): (&Features, Dtype),
         run: &Run<'_>,
     ) -> Result<Model> {
-        let Refined { found, outcome, n_iter, objective, parts } = refined;
+        let RefinementResult { found, outcome, n_iter, objective, parts } = refined;
         let (order, labels, counts) = ordered(found.bases.len(), &found.labels);
         let mut bases: Vec<Matrix<f64>> = order.iter().map(|&c| found.bases[c].clone()).collect();
         let parts = parts.map(|parts| order.iter().map(|&c| parts[c].clone()).collect::<Vec<_>>());
@@ -441,11 +361,6 @@ fn ordered(k: usize, labels: &[usize]) -> (Vec<usize>, Vec<usize>, Vec<usize>) {
     order.iter().enumerate().for_each(|(at, &c)| position[c] = at);
     let counts = order.iter().map(|&c| members[c].len()).collect();
     (order, labels.iter().map(|&c| position[c]).collect(), counts)
-}
-
-/// "1 row is" or "2 rows are".
-fn counted(n: usize, one: &str, several: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { several })
 }
 
 impl Fit for SubspaceClustering {

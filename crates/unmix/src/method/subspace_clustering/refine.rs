@@ -25,7 +25,7 @@ pub(super) struct SubspaceFit {
 
 /// Result of the iterations.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Refined {
+pub(super) struct RefinementResult {
     pub(super) found: SubspaceFit,
     pub(super) outcome: Outcome,
     pub(super) n_iter: u64,
@@ -48,7 +48,7 @@ impl KSubspaces<'_> {
     /// # Errors
     ///
     /// A requested stop, an eigenvalue decomposition that does not converge.
-    pub(super) fn refine(&self, bases: Vec<Matrix<f64>>, run: &Run<'_>) -> Result<Refined> {
+    pub(super) fn refine(&self, bases: Vec<Matrix<f64>>, run: &Run<'_>) -> Result<RefinementResult> {
         let first = || {
             let (labels, cost) = nearest(self.table, &bases);
             Ok(SubspaceFit { bases, labels, cost, fall: f64::INFINITY })
@@ -69,7 +69,7 @@ impl KSubspaces<'_> {
             steps.ended(at.fall, Some(at.cost / self.table.n() as f64), &at)?;
         };
         let n_iter = steps.n_iter();
-        Ok(Refined { found: at, outcome, n_iter, objective: steps.into_objective(), parts: None })
+        Ok(RefinementResult { found: at, outcome, n_iter, objective: steps.into_objective(), parts: None })
     }
 
     /// The best of `starts` random starts, the first in case of ties.
@@ -77,9 +77,9 @@ impl KSubspaces<'_> {
     /// # Errors
     ///
     /// Those of [`refine`](Self::refine).
-    pub(super) fn restarted(&self, starts: u64, run: &Run<'_>) -> Result<Refined> {
+    pub(super) fn restarted(&self, starts: u64, run: &Run<'_>) -> Result<RefinementResult> {
         let limits = Limits { tol: -1.0, max_iter: starts };
-        let (mut steps, mut best) = Steps::begin(run, "starts", limits, || Ok(None::<Refined>))?;
+        let (mut steps, mut best) = Steps::begin(run, "starts", limits, || Ok(None::<RefinementResult>))?;
         loop {
             let spent = steps.spent().is_some();
             match best {

@@ -99,7 +99,7 @@ impl Graph {
         let n = self.n();
         let scale: Vec<f64> = self.degrees().iter().map(|d| 1.0 / d.sqrt()).collect();
         let searched = match top::pays(n, m) {
-            Some(goal) => top::top_eigenpairs(|block| Ok(self.apply(&scale, block)), n, goal)?,
+            Some(options) => top::top_eigenpairs(|block| Ok(self.apply(&scale, block)), n, options)?,
             None => None,
         };
         let (values, vectors) = match searched {

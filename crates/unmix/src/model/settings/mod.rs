@@ -145,8 +145,8 @@ impl Setting {
     }
 
     /// Sets the message for strings that are not choices.
-    pub(crate) const fn of_other_words(self, said: &'static str) -> Self {
-        Self { of_other_words: Some(said), ..self }
+    pub(crate) const fn of_other_words(self, sentence: &'static str) -> Self {
+        Self { of_other_words: Some(sentence), ..self }
     }
 
     /// The allowed strings.
@@ -200,11 +200,7 @@ impl Setting {
                 shown(value)
             ));
         }
-        Some(format!(
-            "{name}={} has no effect here: {name} is used only with {}",
-            shown(value),
-            cases.join(", or with ")
-        ))
+        Some(unused(name, value, &cases.join(", or with ")))
     }
 
     /// The default as a value.
@@ -325,6 +321,24 @@ pub fn without_effect(
     let mut seen = given.clone();
     seen.extend(resolved.clone());
     conditional().filter(|s| !s.has_effect(&seen)).filter_map(|s| s.without_effect(given)).collect()
+}
+
+/// The sentence that a setting has no effect, because it needs a condition.
+fn unused(name: &str, value: &Value, condition: &str) -> String {
+    format!("{name}={} has no effect here: {name} is used only with {condition}", shown(value))
+}
+
+/// A sentence if the setting `name` is not at its default although the table `table` is given in its place: tables are not among the settings
+/// as JSON, so that no condition can name them.
+pub(crate) fn replaced_by_table(
+    settings: &[Setting],
+    given: &Map<String, Value>,
+    name: &str,
+    table: &str,
+) -> Option<String> {
+    let setting = settings.iter().find(|s| s.name == name)?;
+    let value = given.get(name).filter(|value| !same_value(value, &setting.default_value()))?;
+    Some(unused(name, value, &format!("{table}=null")))
 }
 
 /// Validates names and values of the given settings and adds the defaults of the others, in the order of the list.

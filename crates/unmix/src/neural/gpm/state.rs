@@ -119,7 +119,7 @@ impl State {
     /// Records the evidence of a check, and whether the search has settled: after the fixed checks it continues while some component is not
     /// significantly non-Gaussian and the evidence increases significantly, by more than 5 %, because a search among many sources finds some
     /// of them late.
-    pub(super) fn settle(&mut self, candidates: &[Separation], sweep: u64) {
+    pub(super) fn record_evidence(&mut self, candidates: &[Separation], sweep: u64) {
         let now = evidence(candidates);
         let undecided = (0..self.a.len()).any(|j| !is_significant(candidates, j));
         let no_more = now <= 1.05 * self.evidence + SIGNIFICANT * SIGNIFICANT;
@@ -170,7 +170,7 @@ impl State {
 
     /// Rotates pairs that are near a saddle, the most negative curvature first, in the direction in which they move. Returns whether there
     /// were any.
-    pub(super) fn kick(&mut self, means: &PassMeans, step: &Step, alpha: f64, n: f64) -> bool {
+    pub(super) fn rotate_near_saddles(&mut self, means: &PassMeans, step: &Step, alpha: f64, n: f64) -> bool {
         let (k, f) = (means.sigma.len(), &step.f);
         let mut saddles = Vec::new();
         for i in 0..k {

@@ -64,7 +64,7 @@ impl Step {
             (rotation[(i, j)], rotation[(j, i)]) = (angle, -angle);
         }
         let mut step = factor::multiply(&rotation.transposed(), w);
-        let away = away(&outside, w, &dual, moments, &bound, &score_slope);
+        let away = step_outside_span(&outside, w, &dual, moments, &bound, &score_slope);
         let longest = (0..k).map(|j| dot(away.row(j), away.row(j)).sqrt()).fold(0.0, f64::max);
         let longest = rotation.as_slice().iter().fold(longest, |m, x| m.max(x.abs()));
         let scale = if longest > LONGEST { LONGEST / longest } else { 1.0 };
@@ -149,7 +149,7 @@ impl Pairs {
 }
 
 /// The part of the step outside of the span of the columns, with a diagonal Hessian.
-fn away(
+fn step_outside_span(
     outside: &Matrix<f64>,
     w: &Matrix<f64>,
     dual: &Matrix<f64>,

@@ -95,7 +95,7 @@ macro_rules! panel_products {
 
         /// Number of columns in whole panels, of `k`, and whether half a panel follows.
         #[inline(always)]
-        fn wholes(k: usize) -> (usize, bool) {
+        fn whole_panels(k: usize) -> (usize, bool) {
             assert!(k % HALF == 0, "{k} columns are not a multiple of half a vector");
             (k - k % LANES, k % LANES != 0)
         }
@@ -103,7 +103,7 @@ macro_rules! panel_products {
         #[inline(always)]
         pub(super) fn multiply(out: &mut [$t], a: &[$t], b: &[$t], n: usize, p: usize, k: usize) {
             assert!(out.len() >= n * k && a.len() >= n * p && b.len() >= p * k);
-            let (whole, half) = wholes(k);
+            let (whole, half) = whole_panels(k);
             let steps =
                 Steps { a_row: p, a_term: 1, b_term: LANES, b_vector: p * LANES, terms: p, last: LANES };
             let mut at = 0;
@@ -199,7 +199,7 @@ macro_rules! panel_products {
         #[inline(always)]
         pub(super) fn add_cross(total: &mut [f64], a: &[$t], b: &[$t], n: usize, k: usize, used: usize) {
             assert!(total.len() >= k * k && a.len() >= n * k && b.len() >= n * k && used <= k);
-            let (whole, half) = wholes(k);
+            let (whole, half) = whole_panels(k);
             let steps =
                 Steps { a_row: 1, a_term: LANES, b_term: LANES, b_vector: n * LANES, terms: n, last: LANES };
             let mut at = 0;

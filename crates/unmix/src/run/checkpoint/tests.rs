@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 const FOREVER: Limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
 
-/// Counts iterations, and asks to stop at one of them.
+/// Counts iterations, and requests a stop at one of them.
 #[derive(Default)]
 struct Count {
     seen: AtomicU64,
@@ -97,7 +97,7 @@ fn iterations_that_were_not_written_are_repeated() {
     let want = solve(&Run { observer: &whole, ..Run::default() }).unwrap();
     let path = folder.path().join("a");
     let observer = Count { stop: 20, ..Count::default() };
-    // Only the last state is written: that the loop is asked to stop in.
+    // Only the last state is written: that in which the stop is requested.
     assert!(on(&path, 1e9, &observer, None).is_err());
     let second = Count::default();
     assert_eq!(on(&path, 1e9, &second, None).unwrap(), want);

@@ -27,9 +27,9 @@ fn a_number_that_does_not_fit_in_memory_ends_the_table() {
     let (whole, cut) = (table_up_to(99).unwrap(), table_up_to(3).unwrap());
     let first = method_least();
     assert_eq!(cut.lines[..], whole.lines[..3 - first]);
-    let said = cut.warnings.join(" ");
-    assert!(said.contains("the table ends before 3 components, which do not fit in memory"), "{said}");
-    assert!(said.contains("a table of factors"), "{said}");
+    let warnings = cut.warnings.join(" ");
+    assert!(warnings.contains("the table ends before 3 components, which do not fit in memory"), "{warnings}");
+    assert!(warnings.contains("a table of factors"), "{warnings}");
     assert!(matches!(table_up_to(0), Err(Error::Memory { .. })), "without a line there is no table");
 }
 

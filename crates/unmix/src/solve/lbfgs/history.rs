@@ -88,7 +88,7 @@ impl History {
     /// `-H gradient`, a descent direction: if it is not one because of rounding, all pairs are dropped. `precondition` is the
     /// approximate inverse Hessian without any pair; it is linear, and is multiplied by the scale of the last pair, `s'y / y'y`, if
     /// there is one.
-    pub(crate) fn downhill(
+    pub(crate) fn descent_direction(
         &mut self,
         gradient: &[f64],
         precondition: impl Fn(Vec<f64>, Option<f64>) -> Vec<f64>,

@@ -32,23 +32,23 @@ struct Trial {
 /// A point along `direction` that satisfies both Wolfe conditions; if none is found, the one of lowest value; `None` if no value is
 /// below that of `from`.
 pub(super) fn line_search(
-    of: &mut impl Objective,
+    objective: &mut impl Objective,
     from: &Point,
     direction: &[f64],
     first: f64,
 ) -> Result<Option<Point>> {
     let start = Trial { t: 0.0, value: from.value, slope: dot(direction, &from.gradient) };
-    let rounding = of.rounding(from.value);
+    let rounding = objective.rounding(from.value);
     // The minimum is between these two; `low` has the lower value, and its gradient is kept.
     let (mut low, mut high, mut kept) = (start, None, None);
     let mut t = first;
     for _ in 0..TRIALS {
         let x = from.x.iter().zip(direction).map(|(x, d)| x + t * d).collect();
         let mut place = Point { x, value: 0.0, gradient: vec![0.0; direction.len()] };
-        place.value = of.at(&place.x, &mut place.gradient)?;
+        place.value = objective.at(&place.x, &mut place.gradient)?;
         let slope = dot(direction, &place.gradient);
         let flat =
-            (place.value - start.value).abs() <= rounding && slope.is_finite() && start.drowns(t, rounding);
+            (place.value - start.value).abs() <= rounding && slope.is_finite() && start.is_within_rounding(t, rounding);
         if flat {
             place.value = place.value.min(start.value);
         }
@@ -83,15 +83,15 @@ pub(super) fn line_search(
 
 impl Trial {
     /// Whether the decrease predicted by the slope for a step `t` is below the rounding errors of the values.
-    fn drowns(&self, t: f64, rounding: f64) -> bool {
+    fn is_within_rounding(&self, t: f64, rounding: f64) -> bool {
         -t * self.slope <= (DROWNED * self.value.abs()).max(MANY * rounding)
     }
 
     /// Whether its value satisfies the condition of sufficient decrease relative to `start`.
     fn lowers(&self, start: &Self, rounding: f64) -> bool {
-        let drowned = start.drowns(self.t, rounding) && self.value <= start.value;
+        let within_rounding = start.is_within_rounding(self.t, rounding) && self.value <= start.value;
         // NaN does not satisfy it.
-        (self.value <= start.value + DECREASE * self.t * start.slope || drowned) && self.slope.is_finite()
+        (self.value <= start.value + DECREASE * self.t * start.slope || within_rounding) && self.slope.is_finite()
     }
 }
 

@@ -1,10 +1,10 @@
 //! Eigenpairs of a covariance that is available through products with directions: block Lanczos, orthogonal iteration, and
 //! deflation.
 
-use super::{Ending, Operator};
+use super::{SolverOutcome, Operator};
 use crate::error::Result;
 use crate::num::random::Stream;
-use crate::num::top::{self, BlockResult, Goal, Lanczos, Pairs};
+use crate::num::top::{self, BlockResult, SearchOptions, Lanczos, Pairs};
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::solve::{Limits, Steps};
@@ -18,16 +18,16 @@ pub(super) fn krylov<T: Real>(
     start: Option<&Matrix<f64>>,
     width: usize,
     k: usize,
-) -> Result<(Pairs, Ending)> {
+) -> Result<(Pairs, SolverOutcome)> {
     let max_basis = width.min(40 * top::block_size(k));
-    let goal = Goal { k, tol, block: top::block_size(k), max_basis, impatient: max_basis == width };
+    let options = SearchOptions { k, tol, block: top::block_size(k), max_basis, impatient: max_basis == width };
     let tol = tol.max(top::rounding(width));
     let limits = Limits { tol, max_iter: u64::MAX };
     let (mut steps, mut search) =
-        Steps::begin(run, "krylov", limits, || Ok(Lanczos::begin(width, goal, start)))?;
+        Steps::begin(run, "krylov", limits, || Ok(Lanczos::begin(width, options, start)))?;
     while let Some(blocks) = &mut search {
         let image = operator.apply(blocks.block())?;
-        match blocks.add(image, goal, run.ends_early())? {
+        match blocks.add(image, options, run.ends_early())? {
             BlockResult::More(residual) => {
                 // The first blocks have no residual.
                 let residual = residual.unwrap_or(f64::INFINITY);
@@ -36,8 +36,8 @@ pub(super) fn krylov<T: Real>(
             }
             BlockResult::Found(found) => {
                 run.iteration_of((found.steps, u64::MAX), (found.residual, tol), None);
-                let ending = Ending::from(&found, Some(tol), run);
-                return Ok((found, ending));
+                let solver_outcome = SolverOutcome::from(&found, Some(tol), run);
+                return Ok((found, solver_outcome));
             }
             BlockResult::GivenUp => break,
         }
@@ -46,7 +46,7 @@ pub(super) fn krylov<T: Real>(
     let (mut values, vectors) = factor::eigh(&operator.apply(&all)?)?;
     values.truncate(k);
     run.iteration_of((steps.n_iter() + 1, u64::MAX), (0.0, tol), None);
-    Ok((Pairs { values, vectors: vectors.top_rows(k), residual: 0.0, steps: 1 }, Ending::closed()))
+    Ok((Pairs { values, vectors: vectors.top_rows(k), residual: 0.0, steps: 1 }, SolverOutcome::closed()))
 }
 
 /// Orthogonal iteration of a block (Rutishauser 1970; with a random start and a fixed number of rounds it is the randomized method
@@ -64,7 +64,7 @@ pub(super) fn subspace<T: Real>(
     let first = || Ok((factor::orthonormal_rows(&start), None::<Pairs>));
     let (mut steps, (mut basis, mut found)) = Steps::begin(run, "subspace", limits, first)?;
     loop {
-        if let Some(found) = found.take_if(|found| steps.ending(found.residual).is_some()) {
+        if let Some(found) = found.take_if(|found| steps.solver_outcome(found.residual).is_some()) {
             return Ok(found);
         }
         let image = operator.apply(&basis)?;

@@ -166,13 +166,13 @@ impl FactorSums {
 /// Gathers [`FactorSums`] under a model. Rows of weight 0 and rows without observed cells are left out.
 #[derive(Clone, Debug)]
 pub struct GatherFactors {
-    of: Conditional,
+    conditional: Conditional,
 }
 
 impl GatherFactors {
     /// Gathers the sums at the posteriors under `model`.
     pub fn new(model: LinearGaussian) -> Self {
-        Self { of: Conditional::new(model) }
+        Self { conditional: Conditional::new(model) }
     }
 }
 
@@ -181,16 +181,16 @@ impl<T: Real> Gather<T> for GatherFactors {
     const KIND: &'static str = "factors";
 
     fn plan(&self, n_features: usize) -> Plan {
-        let k = self.of.model().n_factors();
+        let k = self.conditional.model().n_factors();
         Plan::for_sources(n_features, (k + 1) * (k + 2))
     }
 
     fn width(&self) -> Option<usize> {
-        Some(self.of.model().n_features())
+        Some(self.conditional.model().n_features())
     }
 
     fn zero(&self, n_features: usize) -> FactorSums {
-        FactorSums::zero(n_features, self.of.model().n_factors())
+        FactorSums::zero(n_features, self.conditional.model().n_factors())
     }
 
     fn add(&self, part: &mut FactorSums, block: Block<'_, T>, _: &mut Workspace<T>) {
@@ -203,12 +203,12 @@ impl<T: Real> Gather<T> for GatherFactors {
             }
         }
         if !weights.is_empty() {
-            part.add(&self.of.posteriors(&rows), &weights, block.n_features);
+            part.add(&self.conditional.posteriors(&rows), &weights, block.n_features);
         }
     }
 
     fn pack(&self, out: &mut Packer) {
-        self.of.model().pack(out);
+        self.conditional.model().pack(out);
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {

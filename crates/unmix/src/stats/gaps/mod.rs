@@ -14,13 +14,20 @@
 mod cells;
 mod factors;
 mod filled;
+mod lines;
+mod lower;
 mod moments;
 mod observed;
+mod of_line;
+mod singular;
 
-pub(crate) use cells::twice_divergence;
-pub use cells::{CellLists, GatherCells, LinePosteriors, second_moments};
+pub use cells::{CellLists, GatherCells};
 pub use factors::{FactorSums, GatherFactors, Maximised};
 pub use filled::GatherFilled;
+pub(crate) use lines::twice_divergence;
+pub use lines::{LinePosteriors, second_moments};
+pub use lower::{cholesky, inner, quadratic, solve, triangle};
+pub(crate) use lower::{invert, symmetric_product};
 pub use moments::{ExpectedMoments, GatherMoments, symmetric};
 pub use observed::{GatherObserved, ObservedCells};
 
@@ -74,11 +81,6 @@ impl LinearGaussian {
         from.check(p > 0 && found.noise.len() == p && found.loadings.len().is_multiple_of(p))?;
         Ok(found)
     }
-}
-
-/// Number of entries of the lower triangle of a symmetric `k x k` matrix.
-pub fn triangle(k: usize) -> usize {
-    k * (k + 1) / 2
 }
 
 /// A model, prepared for conditioning on observed cells.
@@ -196,13 +198,13 @@ impl Conditional {
             );
         };
         fill_at_once(threads, covariances.len(), &mut pairs, t, line);
-        let mut of = Self::with_pairs(model, pairs);
-        let mut shifts = Vec::with_capacity(of.weighted.len());
-        for (own, psi) in covariances.chunks_exact(width).zip(&of.model.noise) {
+        let mut conditional = Self::with_pairs(model, pairs);
+        let mut shifts = Vec::with_capacity(conditional.weighted.len());
+        for (own, psi) in covariances.chunks_exact(width).zip(&conditional.model.noise) {
             shifts.extend(own[t..t + k].iter().map(|c| c / psi));
         }
-        of.errors = Some(Errors { covariances, shifts });
-        of
+        conditional.errors = Some(Errors { covariances, shifts });
+        conditional
     }
 
     /// The same with other prior precisions, one for each factor. All may be 0, which gives least squares, of minimum norm in directions
@@ -304,7 +306,7 @@ impl Conditional {
             (0..k).for_each(|a| covariance[triangle(a) + a] += self.precision(a, n_observed));
             let log_g = match self.prior {
                 None => invert(&mut covariance, k),
-                Some(_) => cells::pseudo_invert(&mut covariance, k),
+                Some(_) => singular::pseudo_invert(&mut covariance, k),
             };
             let log_noise: f64 = mask.iter().zip(&self.log_noise).map(|(s, l)| s * l).sum();
             Pattern { n_observed, covariance, log_determinant: log_g + log_noise }
@@ -334,112 +336,17 @@ fn write_pairs(model: &LinearGaussian, j: usize, out: &mut [f64]) {
 /// Index of the pattern of each row, in order of first occurrence, and the first row of each pattern.
 fn distinct(observed: &[f64], p: usize) -> (Vec<usize>, Vec<usize>) {
     let (mut numbers, mut firsts): (HashMap<Vec<u64>, usize>, Vec<usize>) = Default::default();
-    let mut of = Vec::with_capacity(observed.len() / p);
+    let mut indices = Vec::with_capacity(observed.len() / p);
     for (i, row) in observed.chunks_exact(p).enumerate() {
         let word = |cells: &[f64]| cells.iter().fold(0u64, |word, s| (word << 1) | u64::from(*s > 0.0));
         let key: Vec<u64> = row.chunks(64).map(word).collect();
         let next = firsts.len();
-        of.push(*numbers.entry(key).or_insert_with(|| {
+        indices.push(*numbers.entry(key).or_insert_with(|| {
             firsts.push(i);
             next
         }));
     }
-    (of, firsts)
-}
-
-/// `out = a b` for a symmetric matrix given by its lower triangle, row by row.
-pub(crate) fn symmetric_product(a: &[f64], b: &[f64], out: &mut [f64]) {
-    out.fill(0.0);
-    for (i, start) in (0..b.len()).map(|i| (i, triangle(i))) {
-        let line = &a[start..=start + i];
-        for (j, x) in line[..i].iter().enumerate() {
-            out[i] += x * b[j];
-            out[j] += x * b[i];
-        }
-        out[i] += line[i] * b[i];
-    }
-}
-
-/// `b' a b` for a symmetric matrix given by its lower triangle, row by row; the part beyond the length of `b` is ignored.
-pub fn quadratic(a: &[f64], b: &[f64]) -> f64 {
-    let line = |i: usize| {
-        let row = &a[triangle(i)..=triangle(i) + i];
-        let left: f64 = row[..i].iter().zip(b).map(|(a, b)| a * b).sum();
-        b[i] * (2.0 * left + row[i] * b[i])
-    };
-    (0..b.len()).map(line).sum()
-}
-
-/// `tr(a b)` of two symmetric `k x k` matrices given by their lower triangles, row by row.
-pub fn inner(a: &[f64], b: &[f64], k: usize) -> f64 {
-    let line = |i: usize| {
-        let (at, end) = (triangle(i), triangle(i) + i);
-        let left: f64 = a[at..end].iter().zip(&b[at..end]).map(|(a, b)| a * b).sum();
-        2.0 * left + a[end] * b[end]
-    };
-    (0..k).map(line).sum()
-}
-
-/// Replaces the lower triangle of a positive definite `k x k` matrix by that of its inverse; returns the logarithm of its determinant.
-/// `O(k³)`.
-pub(crate) fn invert(a: &mut [f64], k: usize) -> f64 {
-    let log_determinant = cholesky(a, k);
-    invert_root(a, k);
-    log_determinant
-}
-
-/// The second half of [`invert`]: from the Cholesky factor.
-fn invert_root(a: &mut [f64], k: usize) {
-    // Inverts the triangular factor in place: columns from the left, each from its diagonal down.
-    for j in 0..k {
-        a[triangle(j) + j] = 1.0 / a[triangle(j) + j];
-        for i in j + 1..k {
-            let (row, at) = (triangle(i), triangle(i) + j);
-            let sum: f64 = (j..i).map(|l| a[row + l] * a[triangle(l) + j]).sum();
-            a[at] = -sum / a[row + i];
-        }
-    }
-    // (L⁻¹)' L⁻¹: entry (i, j) needs rows from i on, which are not yet overwritten.
-    for i in 0..k {
-        for j in 0..=i {
-            a[triangle(i) + j] = (i..k).map(|l| a[triangle(l) + i] * a[triangle(l) + j]).sum();
-        }
-    }
-}
-
-/// Replaces `b` by the solution of `a x = b`, and the lower triangle of the positive definite `a` by its Cholesky factor. `O(k³)`.
-pub fn solve(a: &mut [f64], b: &mut [f64]) {
-    let k = b.len();
-    cholesky(a, k);
-    for i in 0..k {
-        let row = &a[triangle(i)..=triangle(i) + i];
-        let sum: f64 = row[..i].iter().zip(&*b).map(|(l, x)| l * x).sum();
-        b[i] = (b[i] - sum) / row[i];
-    }
-    for i in (0..k).rev() {
-        let sum: f64 = (i + 1..k).map(|l| a[triangle(l) + i] * b[l]).sum();
-        b[i] = (b[i] - sum) / a[triangle(i) + i];
-    }
-}
-
-/// Replaces the lower triangle of a positive definite matrix by its Cholesky factor; returns the log determinant of the matrix. A
-/// pivot that is not positive because of rounding is replaced by the smallest positive normal number. `O(k³)`.
-pub fn cholesky(a: &mut [f64], k: usize) -> f64 {
-    let mut log_determinant = 0.0;
-    for i in 0..k {
-        let row = triangle(i);
-        for j in 0..=i {
-            let other = triangle(j);
-            let sum: f64 = (0..j).map(|l| a[row + l] * a[other + l]).sum();
-            let rest = a[row + j] - sum;
-            a[row + j] = match i == j {
-                true => rest.max(f64::MIN_POSITIVE).sqrt(),
-                false => rest / a[other + j],
-            };
-        }
-        log_determinant += 2.0 * a[row + i].ln();
-    }
-    log_determinant
+    (indices, firsts)
 }
 
 #[cfg(test)]

@@ -29,27 +29,27 @@ impl ExpectedMoments {
 /// `O(m² k)` for each pattern with `m` missing cells, plus the products of the filled rows.
 #[derive(Clone, Debug)]
 pub struct GatherMoments {
-    of: Conditional,
+    conditional: Conditional,
     unit: Vec<f64>,
 }
 
 impl GatherMoments {
     /// Gathers the moments under `model`, with columns divided by `unit`.
     pub fn new(model: LinearGaussian, unit: Vec<f64>) -> Self {
-        Self { of: Conditional::new(model), unit }
+        Self { conditional: Conditional::new(model), unit }
     }
 
     /// Filled rows, in units.
     fn filled<T: Real>(&self, rows: &[T], found: &Posteriors) -> Vec<f64> {
-        let (p, k, of) = (self.unit.len(), self.of.model().n_factors(), self.of.model());
+        let (p, k, model) = (self.unit.len(), self.conditional.model().n_factors(), self.conditional.model());
         let mut out = Vec::with_capacity(rows.len());
         for (i, row) in rows.chunks_exact(p).enumerate() {
             let z = &found.means[i * k..(i + 1) * k];
             for (j, x) in row.iter().map(|x| x.to_f64()).enumerate() {
                 let x = match x.is_nan() {
                     true => {
-                        let w = &of.loadings[j * k..(j + 1) * k];
-                        of.mean[j] + w.iter().zip(z).map(|(w, z)| w * z).sum::<f64>()
+                        let w = &model.loadings[j * k..(j + 1) * k];
+                        model.mean[j] + w.iter().zip(z).map(|(w, z)| w * z).sum::<f64>()
                     }
                     false => x,
                 };
@@ -61,12 +61,12 @@ impl GatherMoments {
 
     /// Adds the conditional covariance of the missing cells of one pattern, multiplied by `weight`: `W_m V W_m' + Psi_m`.
     fn add_covariance(&self, sums: &mut [f64], missing: &[usize], covariance: &[f64], weight: f64) {
-        let (of, k) = (self.of.model(), self.of.model().n_factors());
+        let (model, k) = (self.conditional.model(), self.conditional.model().n_factors());
         let mut root = covariance.to_vec();
         cholesky(&mut root, k);
         let mut lines = Vec::with_capacity(missing.len() * k);
         for &j in missing {
-            let w = &of.loadings[j * k..(j + 1) * k];
+            let w = &model.loadings[j * k..(j + 1) * k];
             let along = |b: usize| (b..k).map(|a| w[a] * root[triangle(a) + b]).sum::<f64>();
             lines.extend((0..k).map(|b| along(b) / self.unit[j]));
         }
@@ -76,7 +76,7 @@ impl GatherMoments {
                 let other = &lines[b * k..(b + 1) * k];
                 sums[own + j] += weight * line.iter().zip(other).map(|(x, y)| x * y).sum::<f64>();
             }
-            sums[own + i] += weight * of.noise[i] / (self.unit[i] * self.unit[i]);
+            sums[own + i] += weight * model.noise[i] / (self.unit[i] * self.unit[i]);
         }
     }
 }
@@ -111,7 +111,7 @@ impl<T: Real> Gather<T> for GatherMoments {
         if weights.is_empty() {
             return;
         }
-        let found = self.of.posteriors(&rows);
+        let found = self.conditional.posteriors(&rows);
         let filled = self.filled(&rows, &found);
         let weighted = block.weights.map(|_| &weights[..]);
         let whole = Block { first_row: block.first_row, data: &filled[..], n_features: p, weights: weighted };
@@ -131,7 +131,7 @@ impl<T: Real> Gather<T> for GatherMoments {
     }
 
     fn pack(&self, out: &mut Packer) {
-        self.of.model().pack(out);
+        self.conditional.model().pack(out);
         out.numbers(&self.unit);
     }
 

@@ -35,9 +35,9 @@ fn posterior_and_density_are_those_of_the_joint_gaussian() {
             (0..p).map(|j| if o.contains(&j) { 2.0 * s.normal(j as u64) } else { f64::NAN }).collect();
         let found = Conditional::new(of.clone()).posteriors(&x);
         let (inverse, log_determinant) = naive(&of, o);
-        let apart: Vec<f64> = o.iter().map(|&j| x[j] - of.mean[j]).collect();
+        let deviations: Vec<f64> = o.iter().map(|&j| x[j] - of.mean[j]).collect();
         let product: Vec<f64> =
-            (0..o.len()).map(|a| (0..o.len()).map(|b| inverse[(a, b)] * apart[b]).sum()).collect();
+            (0..o.len()).map(|a| (0..o.len()).map(|b| inverse[(a, b)] * deviations[b]).sum()).collect();
         let cross = |a: usize| -> Vec<f64> { o.iter().map(|&j| of.loadings[j * k + a]).collect() };
         for a in 0..k {
             let want: f64 = cross(a).iter().zip(&product).map(|(w, t)| w * t).sum();
@@ -52,7 +52,7 @@ fn posterior_and_density_are_those_of_the_joint_gaussian() {
                 assert!((v - want).abs() < 1e-12, "{o:?}: {a}, {b}");
             }
         }
-        let square: f64 = apart.iter().zip(&product).map(|(x, t)| x * t).sum();
+        let square: f64 = deviations.iter().zip(&product).map(|(x, t)| x * t).sum();
         let want = -0.5 * (o.len() as f64 * (2.0 * std::f64::consts::PI).ln() + log_determinant + square);
         assert!((found.log_density[0] - want).abs() < 1e-11, "{o:?}: {} not {want}", found.log_density[0]);
     }

@@ -11,15 +11,15 @@ const LAYER_TYPES: [LayerType; 5] =
     [LayerType::Lista, LayerType::GregorLecun, LayerType::Cp, LayerType::Alista, LayerType::Step];
 const SHAPE: (usize, usize, usize) = (70, 6, 11);
 
-struct Made {
-    of: Problem<f64>,
+struct Fixture {
+    problem: Problem<f64>,
     atoms: Atoms<f64>,
     x: Vec<f64>,
     codes: Vec<f64>,
 }
 
 /// Rows that are sparse combinations of atoms of different norms.
-fn made(given: &Lista) -> Made {
+fn made(given: &Lista) -> Fixture {
     let ((n, p, m), draws) = (SHAPE, Stream::new(3, 0));
     let atoms = Matrix::from_fn(m, p, |j, c| (0.6 + 0.1 * j as f64) * draws.normal((j * p + c) as u64));
     let codes = Stream::new(3, 1);
@@ -29,12 +29,12 @@ fn made(given: &Lista) -> Made {
     });
     let x = crate::num::factor::multiply(&z, &atoms).into_vec();
     let atoms = Atoms::new(&atoms);
-    Made { of: Problem::new(given, &atoms, 0.2).unwrap(), atoms, x, codes: z.into_vec() }
+    Fixture { problem: Problem::new(given, &atoms, 0.2).unwrap(), atoms, x, codes: z.into_vec() }
 }
 
 /// Parameters near those of ISTA.
-fn near(of: &Problem<f64>, tied: bool) -> Params<f64> {
-    let (draws, mut params) = (Stream::new(8, 0), of.ista(tied, 0.3));
+fn near(problem: &Problem<f64>, tied: bool) -> Params<f64> {
+    let (draws, mut params) = (Stream::new(8, 0), problem.ista(tied, 0.3));
     let mut at = 0;
     let mut off = |x: &mut f64| {
         at += 1;
@@ -66,15 +66,15 @@ fn gradients_are_finite_differences() {
         ] {
             let tied = tied && cell.by_layer();
             let settings = Lista { positive_code: positive, support_selection: select, tied, ..given(cell) };
-            let Made { of, x, codes, .. } = made(&settings);
-            let mut params = near(&of, tied);
+            let Fixture { problem, x, codes, .. } = made(&settings);
+            let mut params = near(&problem, tied);
             let target = if supervised { Target::Codes(&codes) } else { Target::Objective };
             let loss = |params: &Params<f64>| {
-                let across = params.across(&of);
-                Net { of: &of, params, across: &across }.loss(&x, target, 3)
+                let across = params.across(&problem);
+                Net { problem: &problem, params, across: &across }.loss(&x, target, 3)
             };
-            let across = params.across(&of);
-            let (sum, g) = Net { of: &of, params: &params, across: &across }.gradient(&x, target, (0, 3));
+            let across = params.across(&problem);
+            let (sum, g) = Net { problem: &problem, params: &params, across: &across }.gradient(&x, target, (0, 3));
             assert!((sum - loss(&params)).abs() <= 1e-12 * sum);
             let flat = |g: &super::Gradient| -> Vec<f64> {
                 let matrices = g.weights.iter().flatten().chain(&g.recurrent);
@@ -103,7 +103,7 @@ fn gradients_are_finite_differences() {
                 assert!(error < 1e-6, "{cell:?} {supervised} {positive} {select}: {slope}, not {want}");
             }
             // A part of the layers has a part of the gradient.
-            let (_, last) = Net { of: &of, params: &params, across: &across }.gradient(&x, target, (2, 3));
+            let (_, last) = Net { problem: &problem, params: &params, across: &across }.gradient(&x, target, (2, 3));
             if !tied && cell != LayerType::GregorLecun {
                 let close = |a: &[f64], b: &[f64]| {
                     a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * a.abs().max(1.0))
@@ -121,15 +121,15 @@ fn layers_are_loops_over_entries() {
     for cell in LAYER_TYPES {
         for positive in [false, true] {
             let settings = Lista { positive_code: positive, support_selection: 9.5, ..given(cell) };
-            let Made { of, x, .. } = made(&settings);
-            let params = near(&of, false);
-            let across = params.across(&of);
-            let net = Net { of: &of, params: &params, across: &across };
-            let (m, p) = (of.m, of.p);
+            let Fixture { problem, x, .. } = made(&settings);
+            let params = near(&problem, false);
+            let across = params.across(&problem);
+            let net = Net { problem: &problem, params: &params, across: &across };
+            let (m, p) = (problem.m, problem.p);
             let mut z = vec![0.0; SHAPE.0 * m];
             net.codes(&x, &mut z, 3, &mut Buffers::default(), |_, _| {});
             for (x, z) in x.chunks(p).zip(z.chunks(m)) {
-                let want = naive(&of, &params, x);
+                let want = naive(&problem, &params, x);
                 assert!(
                     z.iter().zip(&want).all(|(z, w)| (z - w).abs() < 1e-12),
                     "{cell:?}: {z:?}, not {want:?}"
@@ -140,28 +140,28 @@ fn layers_are_loops_over_entries() {
 }
 
 /// One row, entry by entry.
-fn naive(of: &Problem<f64>, params: &Params<f64>, x: &[f64]) -> Vec<f64> {
-    let (m, p) = (of.m, of.p);
+fn naive(problem: &Problem<f64>, params: &Params<f64>, x: &[f64]) -> Vec<f64> {
+    let (m, p) = (problem.m, problem.p);
     let mut z = vec![0.0; m];
-    for l in 0..of.n_layers {
-        let matrix = |j: usize, c: usize| match of.cell {
-            LayerType::Step => of.atoms[j * p + c],
-            LayerType::Alista => of.analytic.as_ref().unwrap().0[j * p + c],
+    for l in 0..problem.n_layers {
+        let matrix = |j: usize, c: usize| match problem.cell {
+            LayerType::Step => problem.atoms[j * p + c],
+            LayerType::Alista => problem.analytic.as_ref().unwrap().0[j * p + c],
             LayerType::GregorLecun => params.weights[0][j * p + c],
             _ => params.weights[l][j * p + c],
         };
-        let decoder = |j: usize, c: usize| match of.cell {
+        let decoder = |j: usize, c: usize| match problem.cell {
             LayerType::Lista => params.weights[l][j * p + c],
-            _ => of.atoms[j * p + c],
+            _ => problem.atoms[j * p + c],
         };
         let step = params.steps.get(l).copied().unwrap_or(1.0);
-        let theta = match of.cell {
-            LayerType::Step => step * of.alpha,
+        let theta = match problem.cell {
+            LayerType::Step => step * problem.alpha,
             LayerType::GregorLecun => params.thresholds[0],
             _ => params.thresholds[l],
         };
         let v: Vec<f64> = (0..m)
-            .map(|j| match of.cell {
+            .map(|j| match problem.cell {
                 LayerType::GregorLecun => {
                     let recurrent: f64 = (0..m).map(|k| z[k] * params.recurrent[k * m + j]).sum();
                     recurrent + (0..p).map(|c| x[c] * matrix(j, c)).sum::<f64>()
@@ -173,10 +173,10 @@ fn naive(of: &Problem<f64>, params: &Params<f64>, x: &[f64]) -> Vec<f64> {
             })
             .collect();
         let selected =
-            if of.select > 0.0 { (of.select * (l + 1) as f64 / 100.0 * m as f64) as usize } else { 0 };
-        let size = |j: usize| if of.positive { v[j] } else { v[j].abs() };
+            if problem.select > 0.0 { (problem.select * (l + 1) as f64 / 100.0 * m as f64) as usize } else { 0 };
+        let size = |j: usize| if problem.positive { v[j] } else { v[j].abs() };
         for j in 0..m {
-            let theta = theta * of.scale.as_ref().map_or(1.0, |scale| scale[j]);
+            let theta = theta * problem.scale.as_ref().map_or(1.0, |scale| scale[j]);
             let rank = (0..m).filter(|&k| size(k) > size(j) || (size(k) == size(j) && k < j)).count();
             z[j] = match () {
                 () if size(j) <= theta => 0.0,
@@ -193,11 +193,11 @@ fn the_initial_network_is_ista() {
     for cell in LAYER_TYPES.into_iter().filter(|cell| *cell != LayerType::Alista) {
         for positive in [false, true] {
             let settings = Lista { positive_code: positive, n_layers: 9, ..given(cell) };
-            let Made { of, atoms, x, .. } = made(&settings);
-            let params = of.ista(false, 0.0);
-            let across = params.across(&of);
-            let net = Net { of: &of, params: &params, across: &across };
-            let (mut z, mut want) = (vec![0.0; SHAPE.0 * of.m], vec![0.0; SHAPE.0 * of.m]);
+            let Fixture { problem, atoms, x, .. } = made(&settings);
+            let params = problem.ista(false, 0.0);
+            let across = params.across(&problem);
+            let net = Net { problem: &problem, params: &params, across: &across };
+            let (mut z, mut want) = (vec![0.0; SHAPE.0 * problem.m], vec![0.0; SHAPE.0 * problem.m]);
             net.codes(&x, &mut z, 9, &mut Buffers::default(), |_, _| {});
             let lasso = Lasso { positive, stop: StoppingRule::Passes(9), ..Lasso::of(0.2) };
             Proximal::ista(lasso).code(&atoms, &x, &mut want, &mut Work::default());
@@ -210,16 +210,16 @@ fn the_initial_network_is_ista() {
 
 #[test]
 fn encoder_vectors_of_alista_have_the_least_norm() {
-    let Made { of, .. } = made(&given(LayerType::Alista));
-    let (m, p) = (of.m, of.p);
-    let w = &of.analytic.as_ref().unwrap().0;
+    let Fixture { problem, .. } = made(&given(LayerType::Alista));
+    let (m, p) = (problem.m, problem.p);
+    let w = &problem.analytic.as_ref().unwrap().0;
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let row = |a: &[f64], j: usize| a[j * p..(j + 1) * p].to_vec();
     for j in 0..m {
-        assert!((dot(&row(w, j), &row(&of.atoms, j)) - 1.0).abs() < 1e-12);
+        assert!((dot(&row(w, j), &row(&problem.atoms, j)) - 1.0).abs() < 1e-12);
         // The gradient of ||W A'|| by w_j, for atoms of length 1, is along a_j.
         let unit = |k: usize| {
-            let a = row(&of.atoms, k);
+            let a = row(&problem.atoms, k);
             let length = dot(&a, &a).sqrt();
             a.into_iter().map(|x| x / length).collect::<Vec<f64>>()
         };
@@ -231,7 +231,7 @@ fn encoder_vectors_of_alista_have_the_least_norm() {
     // Fewer atoms than columns: `a_j w_j = 1` up to the regularisation of a singular matrix.
     let few = Matrix::from_fn(3, 8, |j, c| f64::from(u8::from(j == c)) + 0.1);
     let atoms = Atoms::<f64>::new(&few);
-    let of = Problem::new(&given(LayerType::Alista), &atoms, 0.2).unwrap();
-    let w = &of.analytic.as_ref().unwrap().0;
+    let problem = Problem::new(&given(LayerType::Alista), &atoms, 0.2).unwrap();
+    let w = &problem.analytic.as_ref().unwrap().0;
     assert!((0..3).all(|j| (dot(&w[j * 8..(j + 1) * 8], few.row(j)) - 1.0).abs() < 1e-6));
 }

@@ -39,7 +39,7 @@ pub fn export(model: &Model, folder: &Path, how: Export) -> Result<()> {
     let origin = origin(model);
     let own = if model.dtype() == Dtype::F32 { Precision::Float32 } else { Precision::Float64 };
     let dtype = how.dtype.or(origin.as_ref().map(|origin| origin.dtype)).unwrap_or(own);
-    let written = Written::of(model)?;
+    let written = SaeLensTensors::of(model)?;
     let weights = written.bytes(dtype, folder)?;
     let config = written.config(dtype, origin.map(|origin| origin.metadata).unwrap_or_default());
     std::fs::create_dir_all(folder).map_err(|e| Error::io("cannot make the folder", folder, e))?;
@@ -66,7 +66,7 @@ fn origin(model: &Model) -> Option<Origin> {
 }
 
 /// Tensors with SAELens's names and shapes.
-struct Written {
+struct SaeLensTensors {
     activation: Activation,
     k: Option<usize>,
     m: usize,
@@ -74,7 +74,7 @@ struct Written {
     tensors: Vec<(&'static str, Vec<usize>, Vec<f64>)>,
 }
 
-impl Written {
+impl SaeLensTensors {
     fn of(model: &Model) -> Result<Self> {
         let spec = SparseAutoencoder::from_settings(model.settings())?;
         let tensors = model.tensors();

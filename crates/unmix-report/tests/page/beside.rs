@@ -1,0 +1,70 @@
+//! Pages of two models.
+
+use crate::{fit, ica, made, recording, rows};
+use unmix::{Features, Matrix, Model, Run, datasets};
+use unmix_report::{Options, page};
+
+#[test]
+fn components_of_two_models_are_matched_and_those_without_a_partner_are_named() {
+    let x = recording(3000);
+    let given = rows(&x, Features::default());
+    let (all, two) = (ica(&x, 3), ica(&x, 2));
+    let beside = |model: &Model, other: &Model| {
+        let beside = Some(("other.safetensors".to_string(), other.clone()));
+        made(model, Some(&given), &Options { beside, ..Options::default() })
+    };
+    let same = beside(&all, &all);
+    assert!(same.contains("<strong>3 of 3</strong> pairs agree"));
+    assert_eq!(same.matches("<td>1.0000</td><td>1.0000</td><td>yes</td>").count(), 3);
+    assert!(!same.contains("Unmatched components"));
+    let fewer = beside(&all, &two);
+    assert!(fewer.contains(" of 2</strong>") && fewer.contains("Unmatched components of this model: "));
+    let more = beside(&two, &all);
+    assert!(more.contains(" of 2</strong>") && more.contains("Unmatched components of the other model: "));
+    let narrow = datasets::patterns(60, 5, 3, 0.2, 1);
+    let other = fit(&mut rows(&narrow.x, Features::default()), 3);
+    let options = Options { beside: Some(("o".into(), other)), ..Options::default() };
+    let refused = page(&all, None, &options, &Run::default()).unwrap_err().to_string();
+    assert!(refused.contains("3 columns are needed, but 25 were given"), "{refused}");
+    // Without rows there are no codes to correlate, and loadings are compared.
+    let options = Options { beside: Some(("o".into(), two)), ..Options::default() };
+    let without = made(&all, None, &options);
+    assert!(!without.contains("of codes") && without.contains("the cosine of their loadings"));
+    // The column that both models have holds another channel in each: components of other columns do not match.
+    let permuted = Matrix::from_fn(3000, 3, |i, j| x[(i, (j + 1) % 3)] * [1.0, 3.0, 0.2][j]);
+    let other = beside(&all, &ica(&permuted, 3));
+    assert!(!other.contains("<strong>3 of 3</strong>"), "sources of other columns");
+}
+
+#[test]
+fn sparse_codes_of_two_seeds_are_matched_by_their_atoms_and_compared_with_chance() {
+    let x = recording(600);
+    let given = rows(&x, Features::default());
+    let settings =
+        serde_json::json!({"n_components": 8, "l0": 2, "max_epochs": 3}).as_object().cloned().unwrap();
+    let seeded = |seed: u64| {
+        unmix::fit("sae", &settings, &mut rows(&x, Features::default()), &Run { seed, ..Run::default() })
+            .unwrap()
+    };
+    let (one, two) = (seeded(1), seeded(2));
+    let beside = |model: &Model, other: &Model| {
+        let beside = Some(("seed2.safetensors".to_string(), other.clone()));
+        made(model, Some(&given), &Options { beside, ..Options::default() })
+    };
+    let same = beside(&one, &one);
+    assert!(
+        same.contains("<strong>8 of 8</strong>") && same.contains("The mean cosine of the pairs is 1.000; ")
+    );
+    let html = beside(&one, &two);
+    // Codes that are mostly 0 are not correlated, and the opposite of an atom is another atom.
+    assert!(html.contains("pairs agree: the cosine of their loadings is 0.9 or more"), "{html}");
+    let by_chance = unmix::stability::chance_agreement((8, 8), 3, true, 0);
+    assert!(html.contains(&format!("random directions, paired in the same way, is {by_chance:.3}")));
+    // Two fits of one seed may agree because of their start.
+    let warned = "Both fits started from the random numbers of seed 1";
+    assert!(
+        same.contains(warned)
+            && same.contains("<code>--seed 2</code>")
+            && !html.contains("Both fits started")
+    );
+}

@@ -1,0 +1,160 @@
+//! Shards of rows, assigned to threads in order, and read piece by piece.
+
+use super::no_columns;
+use crate::data::{RandomAccess, Rows, Stream};
+use crate::error::Result;
+use crate::num::{Block, Plan, Real, Workspace};
+use crate::run::Run;
+use std::sync::Mutex;
+
+/// Number of values that are read at once.
+pub(super) const PIECE: usize = 1 << 20;
+
+/// Assigns shards to threads in order.
+pub(super) struct Shards<'a, T: Real> {
+    pub(super) p: usize,
+    plan: Plan,
+    pub(super) n_rows: Option<u64>,
+    pub(super) random: Option<&'a dyn RandomAccess<T>>,
+    /// The number of the next shard, and the reader if shards cannot be read by number. `None` after a failed read or at the end of
+    /// the rows.
+    state: Mutex<(Option<u64>, Option<Forward<'a, T>>)>,
+}
+
+type Forward<'a, T> = Box<dyn Stream<T> + 'a>;
+
+impl<'a, T: Real> Shards<'a, T> {
+    pub(super) fn new(rows: &'a Rows<'_, T>, plan: Plan, stage: &str) -> Result<Self> {
+        if rows.n_features() == 0 {
+            return Err(no_columns(stage, rows.origin()));
+        }
+        let random = rows.source().random();
+        let stream = if random.is_none() { Some(rows.source().stream()?) } else { None };
+        Ok(Self {
+            p: rows.n_features(),
+            plan,
+            n_rows: rows.n_rows(),
+            random,
+            state: Mutex::new((Some(0), stream)),
+        })
+    }
+
+    /// No more threads than shards.
+    pub(super) fn threads(&self, run: &Run<'_>) -> usize {
+        let shards = self.n_rows.map_or(usize::MAX, |n| n.div_ceil(self.plan.shard_rows as u64) as usize);
+        run.threads.clamp(1, shards.max(1))
+    }
+
+    /// Takes the next shard. If rows cannot be read by number, they are read into `buffers` now.
+    pub(super) fn take(&self, buffers: &mut Buffers<T>) -> Result<Option<Shard>> {
+        let size = self.plan.shard_rows;
+        let mut state = lock(&self.state);
+        let Some(number) = state.0 else { return Ok(None) };
+        let start = number * size as u64;
+        if let Some(random) = self.random {
+            let n = random.n_rows();
+            if start >= n {
+                return Ok(None);
+            }
+            state.0 = Some(number + 1);
+            return Ok(Some(Shard { number, rows: start..(start + size as u64).min(n) }));
+        }
+        // A source may return fewer rows than requested; a shard is always filled up.
+        buffers.rows.clear();
+        let filled = match state.1.as_mut() {
+            Some(stream) => fill(&mut **stream, size, self.p, &mut buffers.rows),
+            None => Ok(()),
+        };
+        state.0 = match (&filled, buffers.rows.len() == size * self.p) {
+            (Ok(()), true) => Some(number + 1),
+            _ => None,
+        };
+        filled?;
+        let n = (buffers.rows.len() / self.p) as u64;
+        Ok(if n == 0 { None } else { Some(Shard { number, rows: start..start + n }) })
+    }
+
+    /// Rows of a shard from `first` on, read into `buffers` or borrowed: about `most` numbers, a whole number of blocks unless they
+    /// are the last.
+    pub(super) fn piece<'b>(
+        &'b self,
+        shard: &Shard,
+        first: u64,
+        most: usize,
+        buffers: &'b mut Buffers<T>,
+    ) -> Result<&'b [T]> {
+        let Some(random) = self.random else { return Ok(&buffers.rows) };
+        let blocks = (most / (self.p * self.plan.block_rows)).max(1);
+        let rows = first..shard.rows.end.min(first + (blocks * self.plan.block_rows) as u64);
+        if let Some(lent) = random.lend(rows.clone()) {
+            return Ok(lent);
+        }
+        buffers.rows.resize((rows.end - rows.start) as usize * self.p, T::default());
+        if let Err(e) = random.read(rows, 0..self.p, &mut buffers.rows, &mut buffers.raw) {
+            lock(&self.state).0 = None;
+            return Err(e);
+        }
+        Ok(&buffers.rows)
+    }
+}
+
+impl<T: Real> Shards<'_, T> {
+    /// Results of `f` on the next shard, `width` numbers for each row.
+    pub(super) fn mapped<U: Real>(
+        &self,
+        width: usize,
+        f: &impl Fn(Block<'_, T>, &mut [U], &mut Workspace<T>) -> Result<()>,
+        buffers: &mut Buffers<T>,
+        workspace: &mut Workspace<T>,
+    ) -> Result<Option<MappedShard<U>>> {
+        let Some(taken) = self.take(buffers)? else { return Ok(None) };
+        let (shard, n_rows) = (taken.number, (taken.rows.end - taken.rows.start) as usize);
+        let mut out = vec![U::default(); n_rows * width];
+        let (step, first_of_shard, mut first) = (self.plan.block_rows, taken.rows.start, taken.rows.start);
+        while first < taken.rows.end {
+            let piece = self.piece(&taken, first, PIECE, buffers)?;
+            for data in piece.chunks(step * self.p) {
+                let (at, n) = ((first - first_of_shard) as usize, data.len() / self.p);
+                let out = &mut out[at * width..(at + n) * width];
+                let block = Block { first_row: first, data, n_features: self.p, weights: None };
+                f(block, out, workspace)?;
+                first += n as u64;
+            }
+        }
+        Ok(Some(MappedShard { shard, n_rows, out }))
+    }
+}
+
+/// Consecutive rows that one thread processes.
+pub(super) struct Shard {
+    pub(super) number: u64,
+    pub(super) rows: std::ops::Range<u64>,
+}
+
+/// Result of mapping a shard.
+pub(super) struct MappedShard<U> {
+    pub(super) shard: u64,
+    pub(super) n_rows: usize,
+    pub(super) out: Vec<U>,
+}
+
+/// Buffers of a thread.
+#[derive(Default)]
+pub(super) struct Buffers<T> {
+    rows: Vec<T>,
+    raw: Vec<u8>,
+}
+
+/// Reads from `stream` until `out` has `rows` rows, or to the end.
+fn fill<T: Real>(stream: &mut dyn Stream<T>, rows: usize, p: usize, out: &mut Vec<T>) -> Result<()> {
+    while out.len() < rows * p {
+        if stream.read(rows - out.len() / p, out)? == 0 {
+            break;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn lock<V>(mutex: &Mutex<V>) -> std::sync::MutexGuard<'_, V> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}

@@ -1,0 +1,70 @@
+//! The model of the rows of two models, from the sums that both store.
+
+use super::{Model, Sums};
+use crate::data::{Features, listed};
+use crate::error::{Error, Result};
+use crate::run::Run;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+impl Model {
+    /// The model of the union of this model's rows and those of `right`, with the settings and the columns of this one. If the columns
+    /// of `right` have the same names in another order, its sums are reordered, which is exact.
+    ///
+    /// # Errors
+    ///
+    /// Models of different methods or columns, models that do not store their sums.
+    pub fn merge(&self, right: &Self, run: &Run<'_>) -> Result<Self> {
+        if self.method.key != right.method.key {
+            let found =
+                format!("one was fitted by {} and the other by {}", self.method.key, right.method.key);
+            return Err(refused(found, "merge models of one method"));
+        }
+        let order = order(&self.features, &right.features)?;
+        let (Some(a), Some(b)) = (self.sums(), right.sums()) else {
+            let which = if self.sums.is_none() { "the first" } else { "the second" };
+            let remedy = "fit it again by unmix::model::fit_by_sums, which stores sums";
+            return Err(refused(format!("{which} holds no sums over its rows"), remedy));
+        };
+        let b: Cow<'_, Sums> = match &order {
+            Some(order) => Cow::Owned(b.reordered(order)),
+            None => Cow::Borrowed(b),
+        };
+        (self.method.spec)(&self.settings)?.fit_sums(&a.merged(&b)?, &self.features, run)
+    }
+}
+
+fn refused(found: String, remedy: impl Into<String>) -> Error {
+    Error::Unsupported { asked: "merging two models".into(), found, remedy: remedy.into() }
+}
+
+/// The position among the columns of `right` of every column of `left`; `None` if they are in the same order, or have no names.
+fn order(left: &Features, right: &Features) -> Result<Option<Vec<usize>>> {
+    let (Some(ours), Some(theirs)) = (&left.names, &right.names) else { return Ok(None) };
+    if ours == theirs {
+        let shapes = format!("a row has shape {:?} in the first and {:?} in the second", left.shape, right.shape);
+        return if left.shape == right.shape { Ok(None) } else { Err(refused(shapes, "merge models of the same columns")) };
+    }
+    let places: HashMap<&str, usize> = theirs.iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect();
+    let order: Option<Vec<usize>> = ours.iter().map(|name| places.get(name.as_str()).copied()).collect();
+    match order.filter(|order| order.len() == theirs.len()) {
+        Some(order) => Ok(Some(order)),
+        None => Err(other_names(ours, theirs)),
+    }
+}
+
+/// The error that names the columns that only one of the models has.
+fn other_names(ours: &[String], theirs: &[String]) -> Error {
+    let only = |these: &[String], those: &[String]| -> Vec<String> {
+        these.iter().filter(|name| !those.contains(name)).map(|name| format!("'{name}'")).collect()
+    };
+    let said = [("first", only(ours, theirs)), ("second", only(theirs, ours))];
+    let said = said.iter().filter(|(_, names)| !names.is_empty());
+    let said: Vec<String> = said.map(|(which, names)| format!("only the {which} has {}", listed(names))).collect();
+    let both: Vec<&String> = ours.iter().filter(|name| theirs.contains(name)).collect();
+    let remedy: String = match both.is_empty() {
+        true => "merge models of the same columns, in any order".into(),
+        false => format!("fit both to the same columns, in any order, such as those that both have: {}", listed(&both)),
+    };
+    refused(format!("their columns have different names: {}", said.join(", and ")), remedy)
+}

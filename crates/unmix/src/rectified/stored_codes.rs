@@ -1,0 +1,263 @@
+//! Codes of all rows in memory, for algorithms that need them: in chunks of rows, stored by unit within each chunk.
+//!
+//! A row of weight `w` is stored multiplied by `sqrt(w)`, so that sums over rows need no weights.
+
+use super::codes::CodeSums;
+use crate::data::{Rows, Sink};
+use crate::error::{Error, Result};
+use crate::num::parallel;
+use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel};
+use crate::run::Run;
+use crate::stats::{Gather, Packer, Unpacker};
+use serde::{Deserialize, Serialize};
+
+/// Rows of a chunk.
+pub(super) const CHUNK: usize = 512;
+
+/// Minimum number of entries for which work is distributed to threads.
+const FEW: usize = 1 << 16;
+
+/// Codes, `n x l`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound(serialize = "T: Serialize", deserialize = "T: serde::de::DeserializeOwned"))]
+pub struct StoredCodes<T> {
+    l: usize,
+    n: usize,
+    /// Chunks of rows, each an `l x n` table of its `n` rows.
+    chunks: Vec<Vec<T>>,
+}
+
+impl<T: Real> StoredCodes<T> {
+    /// Zeros for `n` rows.
+    pub fn zeros(n: usize, l: usize) -> Self {
+        let chunks = (0..n).step_by(CHUNK).map(|at| vec![T::default(); CHUNK.min(n - at) * l]).collect();
+        Self { l, n, chunks }
+    }
+
+    /// Number of units.
+    pub fn n_units(&self) -> usize {
+        self.l
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.n
+    }
+
+    /// The chunks.
+    pub(super) fn chunks(&self) -> &[Vec<T>] {
+        &self.chunks
+    }
+
+    /// The chunks, mutable.
+    pub(super) fn chunks_mut(&mut self) -> &mut [Vec<T>] {
+        &mut self.chunks
+    }
+
+    /// The code of row `i` and unit `j`.
+    pub fn at(&self, i: usize, j: usize) -> T {
+        let chunk = &self.chunks[i / CHUNK];
+        chunk[j * (chunk.len() / self.l) + i % CHUNK]
+    }
+
+    /// Sets the code of row `i` and unit `j`.
+    pub fn set(&mut self, i: usize, j: usize, x: T) {
+        let l = self.l;
+        let chunk = &mut self.chunks[i / CHUNK];
+        let n = chunk.len() / l;
+        chunk[j * n + i % CHUNK] = x;
+    }
+
+    /// Codes of unit `j` in a chunk.
+    pub(super) fn unit(chunk: &[T], l: usize, j: usize) -> &[T] {
+        let n = chunk.len() / l;
+        &chunk[j * n..(j + 1) * n]
+    }
+
+    /// Calls `work` for each chunk with its index: in all threads of the current pool, if there is enough work.
+    pub(super) fn each_mut(&mut self, work: impl Fn(usize, &mut [T]) + Sync) {
+        let parallel = self.n * self.l >= FEW;
+        parallel::each_if(parallel, self.chunks.iter_mut().enumerate(), |(c, chunk)| work(c, chunk));
+    }
+
+    /// Results of `work` for each chunk, in order.
+    pub(super) fn each<V: Send>(&self, work: impl Fn(usize, &[T]) -> V + Sync) -> Vec<V> {
+        let (chunks, work) = (self.chunks.iter().enumerate(), |(c, chunk): (usize, &Vec<T>)| work(c, chunk));
+        if self.n * self.l >= FEW { parallel::map(chunks, work) } else { chunks.map(work).collect() }
+    }
+
+    /// Fills the codes with `(x - center) b + bias` of every row, times the square root of its weight.
+    ///
+    /// # Errors
+    ///
+    /// Errors of a pass over the rows.
+    pub fn fill(
+        &mut self,
+        rows: &Rows<'_, T>,
+        (center, b, bias): (&[f64], &Matrix<f64>, &[f64]),
+        run: &Run<'_>,
+    ) -> Result<()> {
+        let (m, l, weights) = (b.rows(), b.cols(), rows.weights());
+        let narrow = b.cast::<T>();
+        let shifted = bias.iter().any(|x| *x != 0.0);
+        let step = |block: Block<'_, T>, out: &mut [T], work: &mut Workspace<T>| {
+            kernel::centre(block.data, None, center, &mut work.rows);
+            super::codes::multiply(out, &work.rows, narrow.as_slice(), [block.n_rows(), m, l]);
+            for (i, out) in out.chunks_exact_mut(l).enumerate() {
+                let root = weights.map_or(1.0, |w| w[block.first_row as usize + i].sqrt());
+                if root == 0.0 {
+                    // Rows of weight 0 may hold any numbers.
+                    out.fill(T::default());
+                } else if shifted || root != 1.0 {
+                    let each = out.iter_mut().zip(bias);
+                    each.for_each(|(h, b)| *h = T::from_f64(root * (h.to_f64() + b)));
+                }
+            }
+            Ok(())
+        };
+        let mut filler = Filler { to: self, row: 0 };
+        rows.map(run, "codes", l, step, &mut filler)?;
+        Ok(())
+    }
+}
+
+/// Statistics of a unit for its projection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ProjectionSums {
+    /// Sum of squares of the positive numbers; NaN if one of the numbers is.
+    pub(super) squares: f64,
+    /// The largest number and its row.
+    pub(super) largest: (f64, usize),
+    /// The smallest number.
+    least: f64,
+}
+
+impl ProjectionSums {
+    pub(super) const NONE: Self =
+        Self { squares: 0.0, largest: (f64::NEG_INFINITY, 0), least: f64::INFINITY };
+
+    /// Adds numbers starting at row `first`; rows of weight 0 are excluded.
+    pub(super) fn take<T: Real>(&mut self, numbers: &[T], first: usize, weights: Option<&[f64]>) {
+        let mut squares = 0.0;
+        for (i, x) in numbers.iter().enumerate() {
+            let x = x.to_f64();
+            if weights.is_some_and(|w| w[first + i] == 0.0) {
+                continue;
+            }
+            if x > self.largest.0 {
+                self.largest = (x, first + i);
+            }
+            self.least = self.least.min(x);
+            // A number that is not one makes the sum so, too.
+            if x > 0.0 || x.is_nan() {
+                squares += x * x;
+            }
+        }
+        self.squares += squares;
+    }
+
+    /// Merges with the statistics of later rows.
+    pub(super) fn and(mut self, later: Self) -> Self {
+        self.squares += later.squares;
+        self.least = self.least.min(later.least);
+        if later.largest.0 > self.largest.0 {
+            self.largest = later.largest;
+        }
+        self
+    }
+
+    /// The row of the single non-zero code of a unit without positive numbers; none if a number is positive, or if all are 0, as without
+    /// loadings.
+    pub(super) fn place(&self) -> Option<usize> {
+        let none = self.squares != 0.0 || (self.largest.0 == 0.0 && self.least == 0.0);
+        (!none && self.least < f64::INFINITY).then_some(self.largest.1)
+    }
+}
+
+/// Copies rows of codes into chunks.
+struct Filler<'h, T> {
+    to: &'h mut StoredCodes<T>,
+    row: usize,
+}
+
+impl<T: Real> Sink<T> for Filler<'_, T> {
+    fn put(&mut self, rows: &[T]) -> Result<()> {
+        let l = self.to.l;
+        for row in rows.chunks_exact(l) {
+            let (c, i) = (self.row / CHUNK, self.row % CHUNK);
+            let n = self.to.chunks[c].len() / l;
+            for (x, to) in row.iter().zip(self.to.chunks[c][i..].iter_mut().step_by(n)) {
+                *to = *x;
+            }
+            self.row += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Gathers [`CodeSums`] of codes in memory, on the machine that holds the rows.
+pub struct GatherStoredCodes<'a, T> {
+    /// Offset that is subtracted from rows.
+    pub center: &'a [f64],
+    /// The codes.
+    pub codes: &'a StoredCodes<T>,
+}
+
+impl<T: Real> Gather<T> for GatherStoredCodes<'_, T> {
+    type Part = CodeSums;
+    const KIND: &'static str = "held codes";
+
+    fn plan(&self, n_features: usize) -> Plan {
+        Plan::for_codes(n_features, self.codes.l)
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(self.center.len())
+    }
+
+    fn zero(&self, m: usize) -> CodeSums {
+        let l = self.codes.l;
+        CodeSums {
+            n: 0.0,
+            squares: Vec::new(),
+            sums: vec![0.0; l],
+            cross: Matrix::zeros(m, l),
+            moments: Matrix::zeros(l, l),
+            largest: Vec::new(),
+        }
+    }
+
+    fn add(&self, part: &mut CodeSums, block: Block<'_, T>, work: &mut Workspace<T>) {
+        let (m, l) = (block.n_features, self.codes.l);
+        let first = block.first_row as usize;
+        let weight = |i: usize| block.weights.map_or(1.0, |w| w[i]);
+        let counted: Vec<usize> = (0..block.n_rows()).filter(|&i| weight(i) > 0.0).collect();
+        if counted.is_empty() {
+            return;
+        }
+        let Workspace { rows, product, nonlinear, wide, .. } = work;
+        kernel::centre(block.data, block.weights, self.center, rows);
+        product.clear();
+        for &i in &counted {
+            let chunk = &self.codes.chunks[(first + i) / CHUNK];
+            let n = chunk.len() / l;
+            let code = chunk[(first + i) % CHUNK..].iter().step_by(n).take(l);
+            let start = product.len();
+            product.extend(code);
+            let root = weight(i).sqrt();
+            part.sums.iter_mut().zip(&product[start..]).for_each(|(s, h)| *s += root * h.to_f64());
+        }
+        super::codes::add_products(part, rows, product, [counted.len(), m, l], (nonlinear, wide));
+        part.n += counted.iter().map(|&i| weight(i)).sum::<f64>();
+    }
+
+    fn pack(&self, _: &mut Packer) {}
+
+    fn unpack(_: &mut Unpacker<'_>) -> Result<Self> {
+        Err(Error::Unsupported {
+            asked: "the sum 'held codes' over shards".into(),
+            found: "the codes of all rows are in the memory of the process that fits".into(),
+            remedy: "choose e_step='plain'".into(),
+        })
+    }
+}

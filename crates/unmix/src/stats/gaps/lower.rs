@@ -1,0 +1,101 @@
+//! Symmetric matrices given by their lower triangles, row by row: products, inverses, Cholesky factors.
+
+/// Number of entries of the lower triangle of a symmetric `k x k` matrix.
+pub fn triangle(k: usize) -> usize {
+    k * (k + 1) / 2
+}
+
+/// `out = a b` for a symmetric matrix given by its lower triangle, row by row.
+pub(crate) fn symmetric_product(a: &[f64], b: &[f64], out: &mut [f64]) {
+    out.fill(0.0);
+    for (i, start) in (0..b.len()).map(|i| (i, triangle(i))) {
+        let line = &a[start..=start + i];
+        for (j, x) in line[..i].iter().enumerate() {
+            out[i] += x * b[j];
+            out[j] += x * b[i];
+        }
+        out[i] += line[i] * b[i];
+    }
+}
+
+/// `b' a b` for a symmetric matrix given by its lower triangle, row by row; the part beyond the length of `b` is ignored.
+pub fn quadratic(a: &[f64], b: &[f64]) -> f64 {
+    let line = |i: usize| {
+        let row = &a[triangle(i)..=triangle(i) + i];
+        let left: f64 = row[..i].iter().zip(b).map(|(a, b)| a * b).sum();
+        b[i] * (2.0 * left + row[i] * b[i])
+    };
+    (0..b.len()).map(line).sum()
+}
+
+/// `tr(a b)` of two symmetric `k x k` matrices given by their lower triangles, row by row.
+pub fn inner(a: &[f64], b: &[f64], k: usize) -> f64 {
+    let line = |i: usize| {
+        let (at, end) = (triangle(i), triangle(i) + i);
+        let left: f64 = a[at..end].iter().zip(&b[at..end]).map(|(a, b)| a * b).sum();
+        2.0 * left + a[end] * b[end]
+    };
+    (0..k).map(line).sum()
+}
+
+/// Replaces the lower triangle of a positive definite `k x k` matrix by that of its inverse; returns the logarithm of its determinant.
+/// `O(k³)`.
+pub(crate) fn invert(a: &mut [f64], k: usize) -> f64 {
+    let log_determinant = cholesky(a, k);
+    invert_root(a, k);
+    log_determinant
+}
+
+/// The second half of [`invert`]: from the Cholesky factor.
+pub(super) fn invert_root(a: &mut [f64], k: usize) {
+    // Inverts the triangular factor in place: columns from the left, each from its diagonal down.
+    for j in 0..k {
+        a[triangle(j) + j] = 1.0 / a[triangle(j) + j];
+        for i in j + 1..k {
+            let (row, at) = (triangle(i), triangle(i) + j);
+            let sum: f64 = (j..i).map(|l| a[row + l] * a[triangle(l) + j]).sum();
+            a[at] = -sum / a[row + i];
+        }
+    }
+    // (L⁻¹)' L⁻¹: entry (i, j) needs rows from i on, which are not yet overwritten.
+    for i in 0..k {
+        for j in 0..=i {
+            a[triangle(i) + j] = (i..k).map(|l| a[triangle(l) + i] * a[triangle(l) + j]).sum();
+        }
+    }
+}
+
+/// Replaces `b` by the solution of `a x = b`, and the lower triangle of the positive definite `a` by its Cholesky factor. `O(k³)`.
+pub fn solve(a: &mut [f64], b: &mut [f64]) {
+    let k = b.len();
+    cholesky(a, k);
+    for i in 0..k {
+        let row = &a[triangle(i)..=triangle(i) + i];
+        let sum: f64 = row[..i].iter().zip(&*b).map(|(l, x)| l * x).sum();
+        b[i] = (b[i] - sum) / row[i];
+    }
+    for i in (0..k).rev() {
+        let sum: f64 = (i + 1..k).map(|l| a[triangle(l) + i] * b[l]).sum();
+        b[i] = (b[i] - sum) / a[triangle(i) + i];
+    }
+}
+
+/// Replaces the lower triangle of a positive definite matrix by its Cholesky factor; returns the log determinant of the matrix. A
+/// pivot that is not positive because of rounding is replaced by the smallest positive normal number. `O(k³)`.
+pub fn cholesky(a: &mut [f64], k: usize) -> f64 {
+    let mut log_determinant = 0.0;
+    for i in 0..k {
+        let row = triangle(i);
+        for j in 0..=i {
+            let other = triangle(j);
+            let sum: f64 = (0..j).map(|l| a[row + l] * a[other + l]).sum();
+            let rest = a[row + j] - sum;
+            a[row + j] = match i == j {
+                true => rest.max(f64::MIN_POSITIVE).sqrt(),
+                false => rest / a[other + j],
+            };
+        }
+        log_determinant += 2.0 * a[row + i].ln();
+    }
+    log_determinant
+}

@@ -1,0 +1,131 @@
+"""Settings of estimators: validated, and in the form in which the extension and a model file have them."""
+
+from __future__ import annotations
+
+import functools
+import json
+import operator
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from . import _unmix
+from ._input import registry, tensor_names
+from ._options import RunOptions
+from ._read import read as read_file
+from ._written import SIMPLE, constructor_source
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+@functools.lru_cache(maxsize=4096)
+def _validate(cls, values, kinds):
+    """Validate parameters, once for each set of values; invalid values raise and are not cached."""
+    BaseEstimator._validate_params(_unfitted(cls, values))
+
+
+@functools.lru_cache(maxsize=4096)
+def _settings_and_source_of(cls, values, kinds):
+    """The settings of an estimator with these values, as JSON, and its constructor as source code."""
+    return json.dumps(_unfitted(cls, values)._settings()), constructor_source(cls, values)
+
+
+def _unfitted(cls, values):
+    return cls(**dict(zip(cls._parameter_names(), values)))
+
+
+def _validated(fit: _F) -> _F:
+    """Validate parameters before a fit, as scikit-learn's decorator does; the decorator also supports nested estimators, and takes
+    longer than all other Python code of a small fit."""
+
+    @functools.wraps(fit)
+    def checked(self, *args, **kwargs):
+        if not get_config()["skip_parameter_validation"]:
+            self._validate_params()
+        return fit(self, *args, **kwargs)
+
+    return checked  # type: ignore[return-value]
+
+
+def _json(value):
+    """Convert a setting to JSON."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _table(value, name):
+    """A table of numbers: an array, the components of a model, or a file of either."""
+    if isinstance(value, RunOptions):
+        check_is_fitted(value)
+        value = value.components_
+    elif isinstance(value, (str, os.PathLike)):
+        path = os.fspath(value)
+        value = _unmix.Model.load(path).tensors.get("components") if path.endswith(".safetensors") else read_file(path)
+    return check_array(value, dtype=np.float64, order="C", ensure_all_finite=False, input_name=name)
+
+
+class Settings:
+    """Parameters of an estimator as settings of its method."""
+
+    _method: str
+
+    def _validate_params(self):
+        # scikit-learn's validation takes longer than a small fit.
+        values, kinds = self._given()
+        if SIMPLE.issuperset(kinds):
+            _validate(type(self), values, kinds)
+        else:
+            super()._validate_params()
+
+    def _settings_and_source(self):
+        """Settings as JSON, and the constructor as source code, with the parameters that differ from their defaults."""
+        values, kinds = self._given()
+        if SIMPLE.issuperset(kinds):
+            return _settings_and_source_of(type(self), values, kinds)
+        return json.dumps(self._settings()), constructor_source(type(self), values)
+
+    def _given(self):
+        """Values of the parameters, and their types: 1, 1.0 and True are equal, but not the same setting."""
+        values = self._parameters()(self)
+        return values, tuple(map(type, values))
+
+    @classmethod
+    @functools.cache
+    def _parameters(cls):
+        """A function that returns the values of all parameters of an estimator."""
+        return operator.attrgetter(*cls._parameter_names())
+
+    @classmethod
+    @functools.cache
+    def _parameter_names(cls):
+        return cls._get_param_names()
+
+    def _settings(self):
+        """The settings that the registry lists, from the attributes of the same names."""
+        settings = {name: _json(getattr(self, name)) for name in self._setting_names()}
+        if "init" in settings and self._starts_from_model():
+            # A model is not a setting: its parameters are passed as initial values.
+            del settings["init"]
+        return settings
+
+    @classmethod
+    @functools.cache
+    def _setting_names(cls):
+        return [s["name"] for s in registry()[cls._method]["settings"] if not s["python_only"] and not s["tensor"]]
+
+    def _given_tables(self):
+        """The parameters that are tables, by name, for the extension."""
+        tables = [(name, getattr(self, name)) for name in tensor_names(self._method)]
+        return [(name, _table(value, name)) for name, value in tables if value is not None]
+
+    @classmethod
+    @functools.cache
+    def _own_starts(cls):
+        """Values of ``init`` that are choices of the setting."""
+        return next((s["choices"] for s in registry()[cls._method]["settings"] if s["name"] == "init"), ())

@@ -1,0 +1,62 @@
+"""Accuracy of sparse codes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import _unmix
+from .._types import Array
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def lasso_gap(X: ArrayLike, Z: ArrayLike, A: ArrayLike, alpha: float, positive: bool = False) -> Array:
+    """Return the duality gap of each code of the lasso: an upper bound on the distance of its objective from the minimum.
+
+    The objective is ``1/2 ||x - z A||**2 + alpha ||z||_1``. The gap is computed from a recomputed residual in double precision, as a sum
+    of non-negative terms.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Rows; NaN is a missing cell.
+    Z : array-like or sparse matrix of shape (n_samples, n_components)
+        Codes of the rows.
+    A : array-like of shape (n_components, n_features)
+        The dictionary.
+    alpha : float
+        Weight of the penalty; positive.
+    positive : bool, default=False
+        Whether codes are constrained to be non-negative; the gap of a code with a negative entry is infinite.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Gaps, in float64.
+
+    See Also
+    --------
+    unmix.SparseCoder : Computes codes up to a given gap.
+
+    Notes
+    -----
+    With the residual ``r = x - z A``, ``c = A r`` and ``s`` the number nearest to ``x . r / ||r||**2`` between ``-alpha / max(abs(c))`` and
+    ``alpha / max(abs(c))``, the gap is ``1/2 (1 - s)**2 ||r||**2 + sum_j (alpha abs(z_j) - s z_j c_j)``. With ``positive=True``, ``s`` is
+    between 0 and ``alpha / max(c)``. Missing cells are left out of all products.
+
+    Examples
+    --------
+    >>> from unmix.metrics import lasso_gap
+    >>> lasso_gap([[3.0, 0.0]], [[2.5, 0.0]], [[1.0, 0.0], [0.0, 1.0]], alpha=0.5)
+    array([0.])
+    """
+    if not alpha > 0:
+        raise ValueError(f"alpha must be positive, got {alpha}")
+    Z = Z.toarray() if hasattr(Z, "toarray") else Z
+    X, Z, A = (np.ascontiguousarray(a, dtype=np.float64) for a in (X, Z, A))
+    if X.ndim != 2 or Z.ndim != 2 or A.ndim != 2 or Z.shape != (len(X), len(A)) or X.shape[1] != A.shape[1]:
+        raise ValueError(f"X must be n x p, Z n x m and A m x p, but they have shapes {X.shape}, {Z.shape} and {A.shape}")
+    return _unmix.lasso_gap(X, Z, A, float(alpha), bool(positive))

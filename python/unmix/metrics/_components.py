@@ -1,0 +1,19 @@
+"""Components of the models that measures compare."""
+
+import numpy as np
+
+
+def _rows(model):
+    rows = np.asarray(getattr(model, "components_", model), dtype=np.float64)
+    if rows.ndim != 2:
+        raise ValueError(f"components must be an array of 2 axes, got {rows.ndim}; give a fitted model or its components_")
+    return rows
+
+
+def _pair(a, b):
+    a, b = _rows(a), _rows(b)
+    if a.shape[1] != b.shape[1]:
+        raise ValueError(
+            f"components must be of the same features, got {a.shape[1]} and {b.shape[1]} features"
+        )
+    return a, b

@@ -1,0 +1,197 @@
+"""Components of two models, or columns of two tables, matched one to one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .. import _unmix
+from .._types import Array, Rows
+from ._components import _pair
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+class Match(NamedTuple):
+    """A matching of components.
+
+    Pairs are one to one: they maximise the sum of the similarities in ``cosine``, so that a component need not be matched with its most
+    similar one. Functions that compare correlations return them in place of the cosines.
+
+    Parameters
+    ----------
+    order : ndarray of int
+        For each component of the first model, the index of its match in the second.
+    sign : ndarray of float
+        1 or -1 for each pair.
+    cosine : ndarray of float
+        Absolute cosine of each pair; 1 for the same direction, whatever the sign. For two models with non-negative codes the cosine if it
+        is positive, else 0.
+
+    Attributes
+    ----------
+    order : ndarray of int
+        For each component of the first model, the index of its match in the second.
+    sign : ndarray of float
+        1 or -1 for each pair.
+    cosine : ndarray of float
+        Absolute cosine of each pair; 1 for the same direction, whatever the sign. For two models with non-negative codes the cosine if it
+        is positive, else 0.
+
+    See Also
+    --------
+    match : The function that returns this object.
+
+    Notes
+    -----
+    With matched components ``a_i`` and ``b_j``, ``j = order[i]``, the cosine is ``abs(a_i . b_j) / (||a_i|| ||b_j||)``, and ``sign[i]`` is
+    the sign of ``a_i . b_j``. Components of norm 0 have cosine 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmix.metrics import match
+    >>> match(np.eye(3), np.eye(3)[::-1]).order
+    array([2, 1, 0])
+    """
+
+    order: Array
+    sign: Array
+    cosine: Array
+
+
+def match(a: Any, b: Any, X: Rows = None) -> Match:
+    """Match the components of two models so that the sum of absolute cosines is maximal (Hungarian method).
+
+    Two fitted models are compared by the loadings of their components (``mixing_``); encoders are less comparable, because they may
+    differ along directions in which rows do not vary. With ``X`` they are compared by the correlation of their codes, which also
+    distinguishes components with similar loadings. If the codes of both models are non-negative, as those of sparse autoencoders and RFN,
+    the negative of a unit is another unit: pairs then have positive cosines, and every sign is 1. ``unmix.report(..., beside=...)`` matches
+    in the same way.
+
+    Parameters
+    ----------
+    a, b : fitted estimator, or array-like of shape (n_components, n_features)
+        ``b`` has at least as many components as ``a``. If one is an array, its rows are compared with ``components_`` of the other.
+    X : array-like of shape (n_samples, n_features), optional
+        Rows, if both are fitted estimators.
+
+    Returns
+    -------
+    Match
+        Order, signs and cosines (correlations, with ``X``): component ``i`` of ``a`` is similar to ``sign[i]`` times component
+        ``order[i]`` of ``b``.
+
+    See Also
+    --------
+    matched_cosine : The mean cosine of the pairs.
+
+    Notes
+    -----
+    The cosine of the loadings ``a_i`` and ``b_j`` is ``a_i . b_j / (||a_i|| ||b_j||)``; the matching maximises the sum of its absolute
+    values over one-to-one assignments, in ``O(k**3)``, after ``O(k**2 n_features)`` for the cosines.
+
+    Examples
+    --------
+    >>> from unmix.metrics import match
+    >>> match([[1, 0], [0, 1]], [[0, -2], [1, 0]]).order
+    array([1, 0])
+    """
+    if X is not None:
+        codes = (model.transform(X) for model in (a, b))
+        dense = (np.asarray(each.toarray() if hasattr(each, "toarray") else each, dtype=np.float64) for each in codes)
+        return _correlated(*dense, _one_sided(a, b))
+    return Match(*_unmix.match_rows(*_matchable(a, b), _one_sided(a, b)))
+
+
+def matched_correlation(a: ArrayLike, b: ArrayLike) -> Array:
+    """Match the columns of two tables so that the sum of absolute correlations is maximal (Hungarian method).
+
+    It compares estimated sources with true ones, or the codes of two models, sample by sample, irrespective of order, signs and units.
+    Every column of ``a`` is matched with a different column of ``b``.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n_samples, n_sources)
+        Sources of the same samples; ``b`` has at least as many columns as ``a``.
+
+    Returns
+    -------
+    Match
+        Order, signs, and absolute correlations in place of cosines.
+
+    See Also
+    --------
+    match : The components of two models, matched.
+
+    Notes
+    -----
+    The correlations are ``r_ij = (a_i - mean(a_i)) . (b_j - mean(b_j)) / (||a_i - mean(a_i)|| ||b_j - mean(b_j)||)``, 0 for constant
+    columns. The matching maximises ``sum_i abs(r_i,order[i])``, in ``O(k**3)``.
+
+    Examples
+    --------
+    >>> from unmix.metrics import matched_correlation
+    >>> matched_correlation([[0, 1], [1, 0], [2, 5]], [[1, 0], [0, -2], [5, -4]]).order
+    array([1, 0])
+    """
+    a, b = (np.asarray(m, dtype=np.float64) for m in (a, b))
+    if a.ndim != 2 or b.ndim != 2 or len(a) != len(b):
+        raise ValueError(f"tables must have one row for each of the same samples, but have shapes {a.shape} and {b.shape}")
+    return _correlated(a, b, False)
+
+
+def matched_cosine(a: Any, b: Any) -> float:
+    """Return the mean absolute cosine between the components of two models, matched as by ``match``.
+
+    It summarises in one number whether two fits, such as those from different seeds, found the same components. It penalises a rotation
+    inside the same subspace, which :func:`subspace_angles` and :func:`projection_distance` ignore.
+
+    Parameters
+    ----------
+    a, b : fitted estimator, or array-like of shape (n_components, n_features)
+        ``b`` has at least as many components as ``a``.
+
+    Returns
+    -------
+    float
+        1 for the same directions, whatever their order, sign (see ``match``) and length. The chance level is far from 0: for two sets of 30
+        random directions in 20 dimensions it is about 0.46. The fraction above a level is ``(match(a, b).cosine > 0.99).mean()``.
+
+    See Also
+    --------
+    match : The pairs themselves.
+
+    Notes
+    -----
+    It is ``mean(match(a, b).cosine)``: with the matching ``s`` of the ``k`` components of ``a``, ``sum_i abs(cos(a_i, b_s(i))) / k``.
+
+    Examples
+    --------
+    >>> from unmix.metrics import matched_cosine
+    >>> matched_cosine([[1, 0], [0, 1]], [[0, -2], [1, 0]])
+    1.0
+    """
+    return _unmix.matched_cosine(*_matchable(a, b), _one_sided(a, b))
+
+
+def _matchable(a, b):
+    if hasattr(a, "mixing_") and hasattr(b, "mixing_"):
+        a, b = np.asarray(a.mixing_).T, np.asarray(b.mixing_).T
+    a, b = _pair(a, b)
+    if len(a) > len(b):
+        raise ValueError(f"{len(a)} components cannot be matched one to one with {len(b)}; give the model with more components second")
+    return a, b
+
+
+def _correlated(a, b, non_negative):
+    a, b = _matchable((a - a.mean(axis=0)).T, (b - b.mean(axis=0)).T)
+    return Match(*_unmix.match_rows(a, b, non_negative))
+
+
+def _one_sided(a, b):
+    """Whether the negative of a component is another one, in two models of this package."""
+    models = [getattr(model, "_model", None) for model in (a, b)]
+    return all(isinstance(model, _unmix.Model) and model.one_sided for model in models)
