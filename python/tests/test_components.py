@@ -1,6 +1,7 @@
 """Selection of components by name, fitted attributes, and files of codes."""
 
 import copy
+import inspect
 import pickle
 import warnings
 
@@ -121,25 +122,73 @@ def test_the_global_output_configuration_applies():
         assert list(ica.remove(X, [0]).columns) == ["x0", "x1", "x2", "x3", "x4"]
 
 
-@pytest.mark.parametrize("make", [PCA, NeuralPCA, SigmaPCA, ICA, FastICA, RICA])
+#: Few components and iterations, where the defaults take long, and settings with which a class fits the rows of `mixed`.
+SHORT = {
+    "RFN": {"n_components": 3, "max_iter": 5},
+    "RobustPCA": {"alpha": 1.0, "noise": 0.0},
+    "StackedRFN": {"n_components": (3, 2), "max_iter": 5},
+    "SubspaceClustering": {"n_clusters": 2, "n_components": 2, "algorithm": "k-subspaces"},
+}
+EVERY_CLASS = pytest.mark.parametrize("make", [getattr(unmix, method["class"]) for method in unmix.methods()], ids=lambda c: c.__name__)
+
+
+def estimator(make):
+    """An estimator of this class that is fitted to five columns in little time."""
+    parameters = inspect.signature(make).parameters
+    required = {p.name: np.random.RandomState(1).randn(6, 5) for p in parameters.values() if p.default is p.empty}
+    few = SHORT.get(make.__name__, {"n_components": 2, "max_epochs": 2})
+    return make(random_state=0, **required, **{name: value for name, value in few.items() if name in parameters and name not in required})
+
+
+def fitted_names(model):
+    """Names of the attributes that a fit sets, and of those that are computed from the model on access."""
+    # Tensors of layers are attributes of the layers.
+    parameters = {f"{name}_" for name in model._model.tensors if "." not in name}
+    return sorted(parameters | {"mixing_", "rotation_", "explained_variance_std_error_", "n_components_", "n_samples_", "n_iter_", "report_"} | model._derived)
+
+
+@EVERY_CLASS
 @pytest.mark.filterwarnings("ignore")
 def test_fitted_attributes_cannot_be_assigned(make):
     X = mixed(400)
-    model = make(n_components=2, random_state=0).fit(X)
+    model = estimator(make).fit(X)
     before = model.transform(X)
-    names = [f"{name}_" for name in model._model.tensors] + ["mixing_", "n_components_", "report_"]
-    for name in names:
+    for name in fitted_names(model):
         with pytest.raises(AttributeError, match=f"{name} of a fitted {make.__name__} cannot be assigned.*fit again"):
-            setattr(model, name, getattr(model, name))
+            setattr(model, name, getattr(model, name, None))
     assert_array_equal(model.transform(X), before)
     for copied in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         assert_array_equal(copied.transform(X), before)
-    clone(model).fit(X)
-    if make is FastICA:
-        with pytest.raises(AttributeError, match="whitening_ of a fitted FastICA cannot be assigned"):
-            model.whitening_ = None
     # Other attributes can be assigned, and a fit replaces the fitted ones.
     model.note_ = 1
+    for again in (clone(model), model):
+        assert_array_equal(again.fit(X).transform(X), before)
+
+
+@EVERY_CLASS
+@pytest.mark.filterwarnings("ignore")
+def test_arrays_of_a_fit_cannot_be_edited(make):
+    X = mixed(400)
+    model = estimator(make).fit(X)
+    before = model.transform(X)
+    edited = 0
+    for each in (model, pickle.loads(pickle.dumps(model))):
+        for name in fitted_names(each):
+            value = getattr(each, name, None)
+            for array in value if isinstance(value, list) else [value]:
+                if isinstance(array, np.ndarray):
+                    with pytest.raises(ValueError, match="read-only"):
+                        array[...] = 0
+                    edited += 1
+        assert_array_equal(each.transform(X), before)
+    assert edited >= 2
+
+
+@pytest.mark.parametrize("make", [PCA, NeuralPCA, SigmaPCA, ICA, FastICA, RICA])
+@pytest.mark.filterwarnings("ignore")
+def test_a_fit_with_other_parameters_replaces_the_attributes(make):
+    X = mixed(400)
+    model = estimator(make).fit(X)
     model.n_components = 3
     assert model.fit(X).components_.shape == (3, 5)
 
@@ -225,7 +274,11 @@ def test_sources_have_shares_of_the_variance_that_add_up():
         (ICA(orthogonalization="deflation"), "orthogonalization"),
         (ICA(first_layer="sigma-pca"), "first_layer"),
         (ICA(algorithm="fastica", ortho=False), "ortho"),
+        (ICA(algorithm="infomax", fun="exp"), "fun"),
         (NeuralPCA(learning_rate=1e9), "learning_rate"),
+        (NeuralPCA(variant="svd", solver="adam"), "solver"),
+        (SigmaPCA(variant=9, constraint="native", max_epochs=2), "constraint"),
+        (unmix.RFN(3, e_step="cascade", dropout=0.5, max_iter=3), "dropout"),
         (SigmaPCA(batch_size=7), "batch_size"),
         (RICA(max_epochs=5), "max_epochs"),
         (PCA(svd_solver="full", n_oversamples=3), "n_oversamples"),

@@ -83,8 +83,8 @@ def test_files_sparse_rows_and_names(X, tmp_path):
 
 
 def test_bad_settings(X):
-    with pytest.raises(ValueError, match="choose e_step='plain'"):
-        RFN(e_step="cascade", batch_size=200).fit(X)
+    with pytest.warns(UserWarning, match="batch_size=200 has no effect here: batch_size is used only with e_step=plain"):
+        RFN(n_components=3, e_step="cascade", batch_size=200, max_iter=5).fit(X)
     with pytest.raises(ValueError, match="choose normalize='rms' or 'none'"):
         RFN(e_step="coordinate", normalize="std").fit(X)
     with pytest.raises(ValueError, match="n_components"):

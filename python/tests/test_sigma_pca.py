@@ -136,12 +136,17 @@ def column_residual(X, model, alpha=2.0):
     return np.sqrt(((R**2).sum(axis=0) / (H**2).sum(axis=0)).mean())
 
 
-@pytest.mark.parametrize("pictures, seed", [("kodak8", 1), ("kodak8", 2), ("bsds500_train60", 1)])
-def test_patches_of_photographs_are_solved_to_the_tolerance(pictures, seed):
+def photographs(pictures, seed):
+    """20000 random 8 x 8 patches of colour photographs."""
     folder = Path(os.environ.get("UNMIX_DATA", ""), pictures)
     if not os.environ.get("UNMIX_DATA") or not folder.is_dir():
         pytest.skip(f"UNMIX_DATA names no folder that holds {pictures}")
-    X = unmix.read(folder, patches=(8, 8), number=20_000, patch_seed=seed).astype(np.float64)
+    return unmix.read(folder, patches=(8, 8), number=20_000, patch_seed=seed)
+
+
+@pytest.mark.parametrize("pictures, seed", [("kodak8", 1), ("kodak8", 2), ("bsds500_train60", 1)])
+def test_patches_of_photographs_are_solved_to_the_tolerance(pictures, seed):
+    X = photographs(pictures, seed).astype(np.float64)
     model = unmix.SigmaPCA(24, halves=False).fit(X)
     assert model.report_.outcome == "converged" and model.report_.residual <= 1e-8
     # The solver works in the first 4 k principal coordinates; the gradient has a small part outside of them.
@@ -149,6 +154,18 @@ def test_patches_of_photographs_are_solved_to_the_tolerance(pictures, seed):
     native = unmix.SigmaPCA(24, constraint="native", tol=0.05, halves=False).fit(X)
     assert native.report_.outcome == "converged"
     assert column_residual(X, native) <= 0.1
+
+
+@pytest.mark.parametrize("pictures, seed", [("kodak8", 1), ("bsds500_train60", 1)])
+def test_patches_of_photographs_in_single_precision_are_solved_as_far_as_rounding_allows(pictures, seed):
+    X = photographs(pictures, seed).astype(np.float32)
+    model = unmix.SigmaPCA(24, halves=False).fit(X)
+    assert model.report_.outcome == "converged" and model.report_.residual <= model.report_.tol == 1e-4
+    assert model.components_.dtype == np.float32 and column_residual(X, model) < 0.01
+    # With a tolerance below rounding errors the fit ends at these, and the report says so.
+    least = unmix.SigmaPCA(24, halves=False, tol=1e-8).fit(X)
+    assert least.report_.outcome == "converged" and 1e-8 < least.report_.residual <= 16 * np.finfo(np.float32).eps
+    assert any("as small as rounding allows on rows of float32, and tol is 1e-8" in w for w in least.report_.warnings)
 
 
 def test_reports_of_photographs_have_the_agreement_of_halves():

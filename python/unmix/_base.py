@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _unmix
 from ._coding import Coding
 from ._components import components_frame
+from ._fixed import fixed
 from ._growing import Growing
 from ._input import Input, _is_path, _weights, registry, tensor_names, warn
 from ._on_request import _ON_REQUEST, _whole
@@ -369,7 +370,7 @@ class Estimator(RunOptions, Settings, Input, Coding):
                 return getattr(self, name)
             make = _ON_REQUEST.get(name)
             if make is not None and "_model" in vars(self):
-                return make(self)
+                return fixed(make(self))
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __dir__(self) -> list[str]:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._input import _is_path, warn
 from ._by_callable import deflation, symmetric
+from ._fixed import fixed
 from ._parameters import FastICAParameters
 from ._sources import Sources, read, start
 from ._types import Array, Rows, Seed
@@ -226,7 +227,7 @@ class FastICA(FastICAParameters, Sources):
         attributes.pop("whitening_", None)
         if "scale_" in attributes:
             root = np.sqrt(model.end[3])
-            attributes["whitening_"] = (self.rotation_ / self.scale_ / root).T.astype(self.mean_.dtype, copy=False)
+            attributes["whitening_"] = fixed((self.rotation_ / self.scale_ / root).T.astype(self.mean_.dtype, copy=False))
 
     def _forget(self):
         super()._forget()

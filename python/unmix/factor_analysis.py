@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ._base import Estimator
+from ._fixed import fixed
 from ._gaps import Gaps
 from ._growing import Incremental
 from ._input import _is_path, warn
@@ -186,7 +187,7 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
         report = self.report_
         attributes["loglike_"] = list(report.objective)
         attributes["fit_"] = Record(**report.fit)
-        attributes["heywood_"] = attributes["heywood_"].astype(np.intp)
+        attributes["heywood_"] = fixed(attributes["heywood_"].astype(np.intp))
 
     def _forget(self):
         super()._forget()

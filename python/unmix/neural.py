@@ -3,6 +3,7 @@
 from numbers import Real
 
 from ._base import Estimator
+from ._fixed import fixed
 from ._parameters import NeuralPCAParameters, SigmaPCAParameters
 
 
@@ -282,4 +283,4 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
     def _adopt(self, model):
         super()._adopt(model)
         # Model files contain numbers only; this one is a boolean.
-        vars(self)["resolved_"] = self.resolved_ != 0
+        vars(self)["resolved_"] = fixed(self.resolved_ != 0)

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
 from ._base import Estimator
+from ._fixed import fixed
 from ._gaps import Gaps
 from ._growing import Incremental
 from ._parameters import LinearEigenGANParameters, PPCAParameters
@@ -386,4 +387,4 @@ class LinearEigenGAN(LinearEigenGANParameters, Probabilistic):
 
     def _adopt(self, model):
         super()._adopt(model)
-        vars(self)["blocks_"] = model.tensors["blocks"].astype(np.int64)
+        vars(self)["blocks_"] = fixed(model.tensors["blocks"].astype(np.int64))

@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import Estimator
+from ._fixed import fixed
 from ._parameters import SubspaceClusteringParameters
 from ._settings import _validated
 from ._types import Array, Rows
@@ -408,9 +409,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
     def _adopt(self, model):
         super()._adopt(model)
         for name in ("labels", "dimensions"):
-            whole = np.asarray(model.tensors[name]).astype(np.int64)
-            whole.flags.writeable = False
-            vars(self)[name + "_"] = whole
+            vars(self)[name + "_"] = fixed(np.asarray(model.tensors[name]).astype(np.int64))
 
     #: Attributes that are computed from the model on access.
     _derived = frozenset({"subspaces_", "n_clusters_"})

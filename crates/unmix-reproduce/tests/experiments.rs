@@ -351,6 +351,27 @@ fn a_number_outside_its_published_range_is_marked() {
     assert_eq!(table.matches("the published range").count(), marked);
 }
 
+/// The text of the tests names the key of every experiment as the first argument of a function that runs its quick form, or in a list of
+/// keys that such a function runs.
+#[test]
+fn every_experiment_has_a_quick_test() {
+    let text = include_str!("experiments.rs");
+    let tested: Vec<&str> = EXPERIMENTS.iter().map(|e| e.key).filter(|key| has_test(text, key)).collect();
+    let all: Vec<&str> = EXPERIMENTS.iter().map(|e| e.key).collect();
+    assert_eq!(tested, all, "experiments without a test of their quick form");
+    assert!(!has_test(text, &["another", "key"].join("-")));
+}
+
+fn has_test(text: &str, key: &str) -> bool {
+    let calls = ["holds(\"", "holds_on(\"", "holds_and_repeats(\""];
+    let called = calls.iter().any(|call| text.contains(&format!("{call}{key}\",")));
+    // Lists such as [("first", 5), ("second", 1)].
+    let entry = format!("(\"{key}\", ");
+    let in_list =
+        text.lines().filter(|line| line.trim_start().starts_with("[(\"")).any(|line| line.contains(&entry));
+    called || in_list
+}
+
 /// Whether to run the quick forms that take tens of seconds, on synthetic images: with `UNMIX_TESTS=all`, as `.ci/run` sets it.
 fn at_length(test: &str) -> bool {
     let all = std::env::var_os("UNMIX_TESTS").is_some_and(|which| which == "all");

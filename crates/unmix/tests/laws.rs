@@ -11,6 +11,7 @@ mod optimal;
 mod rank;
 mod resume;
 mod settings;
+mod unseen;
 mod weights;
 
 use cases::{Case, cases_by_variance, every_case};

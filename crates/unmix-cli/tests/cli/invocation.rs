@@ -24,8 +24,13 @@ fn the_printed_command_makes_the_same_file() {
         "unmix fit pca d.npy -k 2 --stability 2 --max-seconds 1000 -o m.safetensors",
         "unmix fit ica d.npy -k 2 --set 'fun=\"exp\"' --seed 7 --threads 1 --quiet -o m.safetensors",
         "unmix fit neural-pca d.npy -k 1 --set solver=adam --set max_epochs=2 --init start.safetensors -o m.safetensors",
+        "unmix fit pca 'my data.csv' --keep id,w --decimal , -k 2 -o m.safetensors",
+        // The command reads standard input again; what is redirected to it is no part of it.
+        "unmix fit pca - -k 2 -o m.safetensors < d.csv",
+        "unmix fit ica - --keep id --drop w --decimal , -k 2 --seed 3 -o m.safetensors < 'my data.csv'",
     ] {
         b.ok("fit pca d.npy -k 1 -o start.safetensors --quiet");
+        let input = fit.split_once(" < ").map(|(_, file)| format!(" < {file}")).unwrap_or_default();
         let made = b.shell(fit);
         assert_eq!(made.code, 0, "{fit}: {}", made.err);
         let before = b.read("m.safetensors");
@@ -39,7 +44,8 @@ fn the_printed_command_makes_the_same_file() {
             printed.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
         assert!(page.contains(&escaped), "{printed}");
         std::fs::remove_file(b.path("m.safetensors")).unwrap();
-        let again = b.shell(&format!("unmix {printed}"));
+        assert!(!printed.contains(" < "), "{printed}");
+        let again = b.shell(&format!("unmix {printed}{input}"));
         assert_eq!(again.code, 0, "{printed}: {}", again.err);
         assert!(without_run(&before) == without_run(&b.read("m.safetensors")), "{printed}");
     }
@@ -69,6 +75,10 @@ fn the_printed_line_makes_the_same_page() {
     );
     let places: String = (0..4).map(|i| format!("{},{}\n", i % 2, i / 2)).collect();
     b.write("places.csv", format!("x,y\n{places}"));
+    let table = String::from_utf8(b.read("d.csv")).unwrap();
+    let named =
+        |(i, line): (usize, &str)| format!("{},{line}\n", if i == 0 { "id".into() } else { format!("r{i}") });
+    b.write("named.csv", table.lines().enumerate().map(named).collect::<String>());
     b.ok("fit pca d.csv -k 2 -o m.safetensors --quiet");
     b.ok("fit ica d.csv -k 2 -o other.safetensors --quiet");
     for report in [
@@ -77,7 +87,10 @@ fn the_printed_line_makes_the_same_page() {
         "unmix report m.safetensors d.npy -o page.html --color 'my labels.csv:kind' --beside other.safetensors",
         "unmix report other.safetensors d.csv -o page.html --rate 20 --positions places.csv --quiet",
         "unmix report m.safetensors d.csv -o page.html --pair 1,0 --pair 0,1",
+        "unmix report m.safetensors named.csv -o page.html --keep id",
+        "unmix report m.safetensors - -o page.html --keep id < named.csv",
     ] {
+        let input = report.split_once(" < ").map(|(_, file)| format!(" < {file}")).unwrap_or_default();
         let made = b.shell(report);
         assert_eq!(made.code, 0, "{report}: {}", made.err);
         let page = String::from_utf8(b.read("page.html")).unwrap();
@@ -85,7 +98,8 @@ fn the_printed_line_makes_the_same_page() {
         let printed = unescaped(after.split_once("<code>").unwrap().1.split_once("</code>").unwrap().0);
         assert!(printed.starts_with("unmix report "), "{printed}");
         std::fs::remove_file(b.path("page.html")).unwrap();
-        let again = b.shell(&printed);
+        assert!(!printed.contains(" < "), "{printed}");
+        let again = b.shell(&format!("{printed}{input}"));
         assert_eq!(again.code, 0, "{printed}: {}", again.err);
         assert!(page.as_bytes() == b.read("page.html"), "{printed}");
     }

@@ -2,6 +2,9 @@
 #![cfg(target_os = "linux")]
 
 use crate::folder::Folder;
+use flate2::{Compression, write::GzEncoder};
+use image::codecs::jpeg::JpegEncoder;
+use image::{ExtendedColorType, ImageEncoder};
 use serde_json::Value;
 use std::io::Write;
 
@@ -46,20 +49,52 @@ fn a_photograph_is_shown_in_less_than_ten_times_its_size() {
 }
 
 #[test]
-fn lines_that_are_too_long_are_refused_in_little_memory() {
+fn a_photograph_as_jpeg_is_shown_in_less_than_ten_times_its_decoded_size() {
+    let b = Folder::new();
+    let (height, width) = (3000u32, 4000u32);
+    let pixels: Vec<u8> = (0..height * width * 3)
+        .map(|i| {
+            let (y, x, channel) = (i / (3 * width), i / 3 % width, i % 3);
+            // Smooth in both directions, as photographs are, with a little texture.
+            ((x / 20 + y / 30 + 40 * channel) % 200 + x * y % 7) as u8
+        })
+        .collect();
+    let file = std::io::BufWriter::new(std::fs::File::create(b.path("a.jpg")).unwrap());
+    let encoder = JpegEncoder::new_with_quality(file, 85);
+    encoder.write_image(&pixels, width, height, ExtendedColorType::Rgb8).unwrap();
+    drop(pixels);
+    let decoded = u64::from(height) * u64::from(width) * 3;
+    let (code, peak, err) = b.peak("show a.jpg");
+    assert_eq!(code, 0, "{err}");
+    assert!(peak < 10 * decoded, "{} MiB", peak >> 20);
+}
+
+#[test]
+fn lines_that_are_too_long_are_refused_in_little_memory_also_compressed() {
     let b = Folder::new();
     let part = b"1,".repeat(1 << 19);
-    let mut file = std::fs::File::create(b.path("first.csv")).unwrap();
-    (0..80).for_each(|_| file.write_all(&part).unwrap());
-    let (code, peak, err) = b.peak("show first.csv");
-    assert!(code == 1 && err.contains("line 1 is longer than 64 MiB"), "{err}");
-    assert!(peak < 100 << 20, "{} MiB", peak >> 20);
-    let mut file = std::fs::File::create(b.path("later.csv")).unwrap();
-    file.write_all(b"a,b\n1,2\n").unwrap();
-    (0..30).for_each(|_| file.write_all(&part).unwrap());
-    let (code, peak, err) = b.peak("show later.csv");
-    assert!(code == 1 && err.contains("line 3 is longer than 16 MiB"), "{err}");
-    assert!(peak < 300 << 20, "{} MiB", peak >> 20);
+    for compressed in [false, true] {
+        let write = |name: &str, first: &[u8], parts: usize| {
+            let file = std::fs::File::create(b.path(name)).unwrap();
+            let mut file: Box<dyn Write> = match compressed {
+                true => Box::new(GzEncoder::new(file, Compression::fast())),
+                false => Box::new(file),
+            };
+            file.write_all(first).unwrap();
+            (0..parts).for_each(|_| file.write_all(&part).unwrap());
+        };
+        let ending = if compressed { "csv.gz" } else { "csv" };
+        let first = format!("first.{ending}");
+        write(&first, b"", 80);
+        let (code, peak, err) = b.peak(&format!("show {first}"));
+        assert!(code == 1 && err.contains("line 1 is longer than 64 MiB"), "{first}: {err}");
+        assert!(peak < 100 << 20, "{first}: {} MiB", peak >> 20);
+        let later = format!("later.{ending}");
+        write(&later, b"a,b\n1,2\n", 30);
+        let (code, peak, err) = b.peak(&format!("show {later}"));
+        assert!(code == 1 && err.contains("line 3 is longer than 16 MiB"), "{later}: {err}");
+        assert!(peak < 300 << 20, "{later}: {} MiB", peak >> 20);
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::made::{amari, components, fit, gain, mix, mixing};
 use crate::made::{apart, median, settings};
-use serde_json::json;
+use serde_json::{Value, json};
 use unmix::datasets::{Distribution, independent};
 use unmix::num::random::Stream;
 use unmix::{AnyRows, Matrix, Outcome, Rows, Run};
@@ -124,12 +124,38 @@ fn where_no_score_function_can_be_fitted_the_fixed_contrast_is_used() {
 }
 
 #[test]
-fn other_algorithms_refuse_adaptive_contrasts() {
-    let x = made(&[Distribution::Laplace; 2], 100, 1);
-    for algorithm in ["fastica", "infomax", "easi", "sigma-pca"] {
-        let given = settings(json!({"fun": "adaptive", "algorithm": algorithm}));
+fn fastica_refuses_adaptive_contrasts_and_algorithms_with_fixed_nonlinearities_ignore_them_with_a_warning() {
+    let x = made(&[Distribution::Laplace; 2], 500, 1);
+    let on = |given: Value| {
         let mut rows: AnyRows<'_> = Rows::from_slice(x.as_slice(), 2).unwrap().into();
-        let message = unmix::fit("ica", &given, &mut rows, &Run::default()).unwrap_err().to_string();
-        assert!(message.contains("only algorithm='picard' fits contrasts"), "{message}");
+        unmix::fit("ica", &settings(given), &mut rows, &Run::default())
+    };
+    let said = on(json!({"fun": "adaptive", "algorithm": "fastica"})).unwrap_err().to_string();
+    assert!(said.contains("only algorithm='picard' fits contrasts"), "{said}");
+    for algorithm in ["infomax", "easi", "sigma-pca"] {
+        for extended in [Value::Null, json!(true)] {
+            let plain = on(json!({"algorithm": algorithm, "extended": extended})).unwrap();
+            for fun in ["adaptive", "exp", "cube", "skew"] {
+                let given = json!({"fun": fun, "algorithm": algorithm, "extended": extended});
+                let model = on(given.clone()).unwrap();
+                let words = format!(
+                    "fun={fun} has no effect here: fun is used only with algorithm=picard or fastica"
+                );
+                assert!(crate::made::warned(&model, &words), "{given}: {:?}", model.report().warnings);
+                assert_eq!(model.tensors(), plain.tensors(), "{given}");
+            }
+        }
     }
+}
+
+#[test]
+fn an_incremental_fit_ignores_the_contrast_with_a_warning() {
+    let x = made(&[Distribution::Laplace; 2], 500, 1);
+    let rows: AnyRows<'_> = Rows::from_slice(x.as_slice(), 2).unwrap().into();
+    let on =
+        |given: Value| unmix::partial_fit("ica", &settings(given), None, &rows, &Run::default()).unwrap();
+    let plain = on(json!({"algorithm": "easi"}));
+    let model = on(json!({"algorithm": "easi", "fun": "exp"}));
+    assert!(crate::made::warned(&model, "fun=exp has no effect here"), "{:?}", model.report().warnings);
+    assert_eq!(model.tensors(), plain.tensors());
 }

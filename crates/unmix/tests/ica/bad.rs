@@ -166,7 +166,7 @@ fn settings_that_exclude_each_other_are_refused_with_what_would_work() {
             "n_components must be a positive integer, a share of the variance between 0 and 1, or null, got 'mle'",
         ),
         ("ica", json!({"ortho": false, "fun": "cube"}), "choose fun='logcosh'"),
-        ("ica", json!({"algorithm": "infomax", "fun": "exp"}), "choose fun='logcosh'"),
+        ("ica", json!({"algorithm": "sigma-pca", "whiten": false}), "whitens the data"),
         ("ica", json!({"algorithm": "picrd"}), "did you mean 'picard'?"),
         (
             "ica",

@@ -1,7 +1,8 @@
 //! Settings that are documented to have no effect with other settings change no bit, and give a warning.
 
-use crate::made::{falling, try_fit};
+use crate::made::{falling, settings, try_fit};
 use serde_json::{Map, Value, json};
+use std::ops::RangeBounds;
 use unmix::method::{Kind, Setting};
 use unmix::model::Counted;
 use unmix::{METHODS, Method, Model};
@@ -86,6 +87,12 @@ fn what_a_fit_counts_follows_its_settings() {
         ("rbm", batches(json!({"n_components": 3})), (Counted::Batches, Counted::Epochs), Some(12)),
         ("neural-pca", batches(json!({"solver": "sgd"})), (Counted::Batches, Counted::Epochs), Some(12)),
         ("neural-pca", json!({"variant": "svd"}), (Counted::Iterations, Counted::Iterations), Some(1)),
+        (
+            "neural-pca",
+            batches(json!({"variant": "svd", "solver": "adam"})),
+            (Counted::Iterations, Counted::Iterations),
+            Some(1),
+        ),
         ("sigma-pca", batches(json!({"variant": "ema-tanh"})), (Counted::Batches, Counted::Epochs), Some(12)),
         ("sigma-pca", json!({}), (Counted::Iterations, Counted::Iterations), None),
         (
@@ -130,11 +137,17 @@ fn what_a_fit_counts_follows_its_settings() {
 }
 
 fn warned(model: &Model, name: &str) -> bool {
-    model.report().warnings.iter().any(|w| w.starts_with(name) && w.contains("has no effect here"))
+    let beginning = format!("{name}=");
+    model.report().warnings.iter().any(|w| w.starts_with(&beginning) && w.contains("has no effect here"))
 }
 
 fn fit(method: &Method, given: &Map<String, Value>) -> Option<Model> {
-    try_fit(method.key, given, &falling(ROWS, COLUMNS, 7), COLUMNS).ok()
+    let mut all = match method.key {
+        "rfn" => settings(json!({"n_components": 3, "max_iter": 4})),
+        _ => Map::new(),
+    };
+    all.extend(given.clone());
+    try_fit(method.key, &all, &falling(ROWS, COLUMNS, 7), COLUMNS).ok()
 }
 
 /// All combinations of values of the settings that the conditions of `setting` name.
@@ -181,7 +194,9 @@ fn values(kind: &Kind) -> Vec<Value> {
         Kind::False => vec![json!(false)],
         Kind::Integer { least, most: Some(most) } => vec![json!(least), json!(most)],
         Kind::Integer { least, .. } => vec![json!(least + 7), json!(least + 8)],
-        Kind::Number { .. } => vec![json!(1.25), json!(1.5)],
+        Kind::Number { from, to } => {
+            [1.25, 1.5, 0.5].into_iter().filter(|x| (*from, *to).contains(x)).map(|x| json!(x)).collect()
+        }
         Kind::Share => vec![json!(0.5)],
         Kind::ShareName => vec![json!("share-0.5")],
         Kind::Words(words) => words.iter().map(|word| json!(word)).collect(),

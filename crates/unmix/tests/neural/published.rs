@@ -56,7 +56,7 @@ fn settings_that_a_published_variant_excludes_are_refused() {
         (json!({"variant": 25}), "choose one of"),
         (json!({"variant": 9, "solver": "gpm"}), "'gpm'"),
         (json!({"variant": 9, "a": [1.0, 4.0], "n_components": 2}), "one width"),
-        (json!({"variant": 9, "constraint": "native"}), "constraints of its own"),
+        (json!({"constraint": "native", "solver": "gpm"}), "only nearly orthogonal"),
         (json!({"variant": 9, "batch_size": 1}), "at least 2"),
         (json!({"variant": 9, "max_epochs": 0}), "at least 1"),
         (json!({"variant": 9, "learning_rate": 0.0}), "learning_rate"),

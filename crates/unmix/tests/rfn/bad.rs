@@ -86,9 +86,6 @@ fn settings_that_exclude_each_other_are_refused_with_what_would_work() {
     let message = |given: Value| try_fit("rfn", &settings(given), &x, 5).map(|_| ()).unwrap_err().to_string();
     for (given, words) in [
         (json!({"e_step": "coordinate", "normalize": "std"}), "choose normalize='rms' or 'none'"),
-        (json!({"e_step": "cascade", "batch_size": 200}), "choose e_step='plain'"),
-        (json!({"e_step": "cascade", "dropout": 0.5}), "choose e_step='plain'"),
-        (json!({"e_step": "coordinate", "input_noise": 0.5}), "choose e_step='plain'"),
         (json!({"e_step": "coordinate", "dead_unit": "zero"}), "choose normalize='none'"),
         (json!({"n_components": 10, "batch_size": 15}), "at least twice n_components, here 20"),
         (json!({"e_step": "plane"}), "did you mean 'plain'?"),

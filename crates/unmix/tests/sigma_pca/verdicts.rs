@@ -41,6 +41,34 @@ fn resolved_components_are_right_in_99_models_of_100_on_every_design() {
     assert!(wrong.len() as f64 <= (SIGNIFICANCE_LEVEL * f64::from(models)).ceil(), "{wrong:?} of {models}");
 }
 
+/// No fit of ordinary rows ends because no step is left, above its tolerance and above rounding errors.
+#[test]
+fn no_fit_of_ordinary_rows_stalls() {
+    let (mut fits, mut stalled) = (0, Vec::new());
+    for (name, design) in DESIGNS {
+        for (n, p, given) in [
+            (300, 4, json!({"halves": false})),
+            (1000, 5, json!({"halves": false})),
+            (1500, 12, json!({"halves": false})),
+            (1000, 5, json!({"a": 0.8, "halves": false})),
+            (1000, 5, json!({"a": 4.0, "halves": false})),
+        ] {
+            for seed in 0..2 {
+                let sample = make(design, n, p, 2000 + seed);
+                let model = fit(&sample, given.clone());
+                fits += 1;
+                let report = model.report();
+                if report.outcome == Outcome::Stalled {
+                    let (n_iter, residual) = (report.n_iter, report.residual);
+                    let fit = format!("{name} {n} x {p}, {given}, seed {seed}: {residual:?} after {n_iter}");
+                    stalled.push(fit);
+                }
+            }
+        }
+    }
+    assert!(stalled.is_empty(), "{} of {fits} fits stalled:\n{}", stalled.len(), stalled.join("\n"));
+}
+
 #[test]
 fn rows_without_axes_have_no_resolved_component() {
     let gaussian = Design::Tied(&[Distribution::Gaussian]);

@@ -129,7 +129,8 @@ impl Ica {
             n_init: self.n_init,
             start: start.as_ref(),
             subsample: self.subsample,
-            adaptive: (self.fun == ContrastFunction::Adaptive).then_some(self.ortho),
+            adaptive: (self.chooses_contrast() && self.fun == ContrastFunction::Adaptive)
+                .then_some(self.ortho),
         };
         let found = search.run(rows, &coordinates, run)?;
         let settings = as_map(self);
@@ -200,14 +201,6 @@ impl Ica {
                 "choose algorithm='easi', or fit all rows".into(),
             );
         }
-        if self.fun != ContrastFunction::LogCosh {
-            return refused(
-                "fun",
-                self.fun.name().into(),
-                "easi has a fixed nonlinearity",
-                "leave it out".into(),
-            );
-        }
         if let Components::Count(asked) = self.n_components
             && asked != k
         {
@@ -243,7 +236,11 @@ impl Ica {
     /// The solver and its contrast.
     fn solver(&self) -> Result<(Algorithm, Contrast)> {
         self.check()?;
-        let contrast = self.fun.contrast(1.0);
+        // The nonlinearities of the others are fixed.
+        let contrast = match self.chooses_contrast() {
+            true => self.fun.contrast(1.0),
+            false => Contrast::LogCosh(1.0),
+        };
         let extended = |default| self.extended.unwrap_or(default);
         Ok(match self.algorithm {
             // Fitted contrasts have signs of their own; the search that precedes them finds both sub- and
@@ -268,27 +265,25 @@ impl Ica {
         })
     }
 
+    /// Whether `fun` has an effect.
+    fn chooses_contrast(&self) -> bool {
+        matches!(self.algorithm, IcaAlgorithm::Picard | IcaAlgorithm::FastIca)
+    }
+
     /// Refuses incompatible settings.
     fn check(&self) -> Result<()> {
         let refused =
             |name: &str, got: &str, why: &str, remedy: &str| Err(Error::setting(name, got, why, remedy));
-        let plain = |why| {
-            let remedy = "choose fun='logcosh', or a search over rotations (algorithm='picard' with ortho=true, or 'fastica')";
-            refused("fun", self.fun.name(), why, remedy)
-        };
         match self.algorithm {
             IcaAlgorithm::Picard if self.fun == ContrastFunction::Adaptive => Ok(()),
-            _ if self.fun == ContrastFunction::Adaptive => {
+            IcaAlgorithm::FastIca if self.fun == ContrastFunction::Adaptive => {
                 let why = "only algorithm='picard' fits contrasts to the sources";
                 refused("fun", "adaptive", why, "leave the algorithm out, or choose another fun")
             }
             IcaAlgorithm::Picard if !self.ortho && self.fun != ContrastFunction::LogCosh => {
-                plain("with ortho=false the contrast must be a log-density up to its sign")
-            }
-            IcaAlgorithm::Infomax | IcaAlgorithm::Easi | IcaAlgorithm::SigmaPca
-                if self.fun != ContrastFunction::LogCosh =>
-            {
-                plain("infomax, easi and sigma-pca have fixed nonlinearities")
+                let why = "with ortho=false the contrast must be a log-density up to its sign";
+                let remedy = "choose fun='logcosh', or a search over rotations (algorithm='picard' with ortho=true, or 'fastica')";
+                refused("fun", self.fun.name(), why, remedy)
             }
             IcaAlgorithm::SigmaPca if self.whiten == Whitening::Not(false) => {
                 let why = "the first layer of algorithm='sigma-pca' whitens the data";

@@ -193,7 +193,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Contrast function G used to measure non-Gaussianity: 'logcosh' (or 'tanh') in general, 'exp' for data with outliers, 'cube' for \
          kurtosis, 'skew' for skewness; 'adaptive' begins with 'logcosh' and continues with contrasts that are fitted to each source, \
          which is the most accurate with a few thousand rows, above all with `ortho=false`.",
-    ),
+    )
+    .only(&[&[("algorithm", &["\"picard\"", "\"fastica\""])]]),
     Setting::new(
         "ortho",
         Kind::Bool,

@@ -111,12 +111,13 @@ impl NeuralPca {
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
         let (_, row) = find_row(&LINEAR, &self.variant.key())?;
-        if self.solver != Solver::Auto {
+        let trains = self.optimiser(row).is_some();
+        if trains {
             rows.here("training by batches")?;
         }
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         let k = self.count(rows)?;
-        if self.solver != Solver::Auto && (rows.weights().is_some() || rows.is_sparse()) {
+        if trains && (rows.weights().is_some() || rows.is_sparse()) {
             return Err(Error::Unsupported {
                 asked: "neural-pca with solver='sgd' or 'adam' of weighted or sparse rows".into(),
                 found: "mini-batches need dense rows without weights".into(),
@@ -155,21 +156,23 @@ impl NeuralPca {
         // chosen by the eigensolver.
         canonical_sign(&mut axes.axes, T::DTYPE.eps());
         run.stage("learning rule")?;
-        let (flowed, weights, epochs) = match self.optimiser() {
-            None => {
+        let (flowed, weights, epochs) = match (self.optimiser(row), &row.spec) {
+            (Some(optimiser), Some(spec)) => self.trained(rows, spec, &axes, k, optimiser, run)?,
+            _ => {
                 let flowed = self.stationary(row, &axes, k, run)?;
                 let weights = factor::multiply(&axes.axes.transposed(), &flowed.w);
                 (flowed, weights, 0)
             }
-            Some(optimiser) => self.trained(rows, row, &axes, k, optimiser, run)?,
         };
         let (features, dtype) = (rows.features(), T::DTYPE);
         let found = RuleResult { row, axes, flowed, weights, features, dtype, k, epochs };
         self.model(found, run)
     }
 
-    fn optimiser(&self) -> Option<Optimiser> {
+    /// The optimiser of mini-batches, if the fit uses them; a closed form has no solver.
+    fn optimiser(&self, row: &TableEntry) -> Option<Optimiser> {
         match self.solver {
+            _ if row.spec.is_none() => None,
             Solver::Auto => None,
             Solver::Sgd => Some(Optimiser::Sgd),
             Solver::Adam => Some(Optimiser::Adam),
@@ -181,21 +184,12 @@ impl NeuralPca {
     fn trained<T: Real>(
         &self,
         rows: &Rows<'_, T>,
-        row: &TableEntry,
+        spec: &Spec,
         axes: &Decomposition,
         k: usize,
         optimiser: Optimiser,
         run: &Run<'_>,
     ) -> Result<(FlowResult, Matrix<f64>, u64)> {
-        let Some(spec) = &row.spec else {
-            let why = "'svd' is a closed form without iterations";
-            return Err(Error::setting(
-                "solver",
-                "'sgd' or 'adam'",
-                why,
-                "choose 'auto', or another variant",
-            ));
-        };
         let spec = Spec { mean: if self.center { Mean::Batch } else { Mean::Rows }, ..*spec };
         let mut begin = TrainingStart::at_axes(rows, axes, &spec, k, run)?;
         match run.initial_components(rows.n_features(), k)? {

@@ -38,7 +38,7 @@ impl NeuralPca {
             ("weights", Tensor::matrix(&weights, dtype)),
         ];
         let tensors = described.tensors(dtype, own);
-        let solver = match self.optimiser() {
+        let solver = match self.optimiser(row) {
             _ if row.spec.is_none() => "closed form",
             None => "full batch",
             Some(Optimiser::Sgd) => "sgd",

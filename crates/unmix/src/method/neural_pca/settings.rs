@@ -1,6 +1,6 @@
 //! NeuralPCA's settings: names, allowed values, descriptions.
 
-use crate::model::{Counted, Kind, Setting};
+use crate::model::{Condition, Counted, Kind, Setting};
 use crate::neural::LINEAR;
 use serde::{Deserialize, Serialize};
 
@@ -113,6 +113,13 @@ const KEYS: [&str; 14] = {
     keys
 };
 
+/// Variants with iterations: 'svd' is a closed form.
+const ITERATED: &[&[Condition]] = &[&[("variant", &["!\"svd\""])]];
+/// Conditions for full batches.
+const STATIONARY: &[&[Condition]] = &[&[("solver", &["\"auto\""]), ("variant", &["!\"svd\""])]];
+/// Conditions for mini-batches.
+const TRAINED: &[&[Condition]] = &[&[("solver", &["\"sgd\"", "\"adam\""]), ("variant", &["!\"svd\""])]];
+
 pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "n_components",
@@ -134,14 +141,15 @@ pub(super) const SETTINGS: &[Setting] = &[
         "\"auto\"",
         "'auto' follows the rule to a stationary point with full batches, which needs second moments only; 'sgd' and 'adam' use \
          mini-batches, as published, with a learning rate that decays to 0.",
-    ),
+    )
+    .only(ITERATED),
     Setting::new(
         "init",
         Kind::Words(&["random", "pca"]),
         "\"random\"",
         "Initial weights: random orthonormal directions, or the principal axes, at which most rules are stationary.",
     )
-    .only(&[&[("variant", &["!\"svd\""])]]),
+    .only(ITERATED),
     Setting::new("whiten", Kind::Bool, "false", "Divide codes by the standard deviation along each component."),
     Setting::new(
         "center",
@@ -155,24 +163,24 @@ pub(super) const SETTINGS: &[Setting] = &[
         "20000",
         "Maximum number of full-batch steps. Axes whose variances are close to each other, or much smaller than the first, need many.",
     )
-    .only(&[&[("solver", &["\"auto\""]), ("variant", &["!\"svd\""])]]),
+    .only(STATIONARY),
     Setting::new(
         "tol",
         Kind::NON_NEGATIVE,
         "1e-8",
         "Convergence tolerance: the norm of half the gradient of the rule, relative to that of the covariance times the weights.",
     )
-    .only(&[&[("solver", &["\"auto\""]), ("variant", &["!\"svd\""])]]),
+    .only(STATIONARY),
     Setting::new(
         "learning_rate",
         Kind::POSITIVE,
         "0.01",
         "Initial learning rate of 'sgd' and 'adam', for rows divided by the root of their mean square.",
     )
-    .only(&[&[("solver", &["\"sgd\"", "\"adam\""])]]),
+    .only(TRAINED),
     Setting::new("batch_size", Kind::at_least(2), "128", "Mini-batch size of 'sgd' and 'adam'.")
-        .only(&[&[("solver", &["\"sgd\"", "\"adam\""])]]),
+        .only(TRAINED),
     Setting::new("max_epochs", Kind::at_least(1), "20", "Number of epochs of 'sgd' and 'adam'.")
     .counting(Counted::Batches)
-        .only(&[&[("solver", &["\"sgd\"", "\"adam\""])]]),
+        .only(TRAINED),
 ];

@@ -194,7 +194,9 @@ impl Rfn {
                 "choose a number such as 50",
             ));
         }
-        let few = |size: &usize| *size < l.saturating_mul(2) && n_rows.is_some_and(|n| n > *size as u64);
+        let few = |size: &usize| {
+            !self.guaranteed() && *size < l.saturating_mul(2) && n_rows.is_some_and(|n| n > *size as u64)
+        };
         if let Some(size) = self.batch_size.filter(few) {
             let why = format!("must be at least twice n_components, here {}", l.saturating_mul(2));
             return Err(Error::setting(
@@ -218,18 +220,9 @@ impl Rfn {
             let why = format!("e_step='{mode}' guarantees a monotone objective, and {why}");
             Err(Error::setting(name, got, why, remedy))
         };
-        let plain = "leave it out, or choose e_step='plain'";
         if self.normalize == Normalize::Std {
             let remedy = "choose normalize='rms' or 'none', or e_step='plain'";
             return refused("normalize", "'std'".into(), "this normalisation is not a projection", remedy);
-        }
-        if let Some(size) = self.batch_size {
-            return refused("batch_size", size.to_string(), "this needs the codes of all rows", plain);
-        }
-        for (name, rate) in [("dropout", self.dropout), ("input_noise", self.input_noise)] {
-            if rate > 0.0 {
-                return refused(name, rate.to_string(), "codes would be random", plain);
-            }
         }
         if self.dead_unit == DeadUnit::Zero && self.normalize == Normalize::Rms {
             let remedy = "leave it out, or choose normalize='none'";

@@ -1,7 +1,7 @@
 //! RFN's settings: names, allowed values, descriptions.
 
 use crate::method::pca::Automatic;
-use crate::model::{Counted, Kind, Setting};
+use crate::model::{Condition, Counted, Kind, Setting};
 use serde::{Deserialize, Serialize};
 use std::ops::Bound;
 
@@ -258,6 +258,8 @@ words! {
     }
 }
 
+/// Conditions for settings of `e_step='plain'`: the other modes use the codes of all rows, and random codes would make their objective fall.
+const PLAIN: &[&[Condition]] = &[&[("e_step", &["\"plain\""])]];
 /// The interval from 0 to 0.99.
 const RATE: Kind = Kind::Number { from: Bound::Included(0.0), to: Bound::Included(0.99) };
 
@@ -361,28 +363,30 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "Largest absolute loading, in standard deviations of the column; null for no bound.",
     )
     .such_as("10.0"),
-    Setting::new("dropout", RATE, "0.0", "Dropout rate: the probability that a code is set to 0 in an iteration; `e_step='plain'` only."),
+    Setting::new("dropout", RATE, "0.0", "Dropout rate: the probability that a code is set to 0 in an iteration; `e_step='plain'` only.")
+        .only(PLAIN),
     Setting::new(
         "dropout_place",
         Kind::Words(&["after", "before"]),
         "\"after\"",
         "Apply dropout after or before the normalisation of codes.",
     )
-    .only(&[&[("dropout", &["!0.0"])]]),
+    .only(&[&[("dropout", &["!0.0"]), ("e_step", &["\"plain\""])]]),
     Setting::new(
         "input_noise",
         RATE,
         "0.0",
         "Amount of corruption of rows before they are encoded during the fit: probability for 'mask' and 'salt-pepper', standard \
          deviation for 'gaussian', relative to that of the column; `e_step='plain'` only.",
-    ),
+    )
+    .only(PLAIN),
     Setting::new(
         "input_noise_kind",
         Kind::Words(&["mask", "salt-pepper", "gaussian"]),
         "\"mask\"",
         "Corruption of rows: 'mask' sets entries to 0, 'salt-pepper' to 0 or 1, 'gaussian' adds normal numbers.",
     )
-    .only(&[&[("input_noise", &["!0.0"])]]),
+    .only(&[&[("input_noise", &["!0.0"]), ("e_step", &["\"plain\""])]]),
     Setting::new(
         "accept",
         Kind::Words(&["mean", "kl"]),
@@ -405,5 +409,6 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "Mini-batch size, at least twice `n_components`: parameters are updated after each batch, from running averages of the sums; null for all \
          rows at once. `e_step='plain'` only.",
     )
-    .counting(Counted::Epochs),
+    .counting(Counted::Epochs)
+    .only(PLAIN),
 ];

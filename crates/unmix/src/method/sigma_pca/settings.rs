@@ -300,7 +300,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::Words(&["orthonormal", "native"]),
         "\"orthonormal\"",
         "Constraint on the components: 'orthonormal', or 'native' for the published fixed point, unit columns that are nearly orthogonal.",
-    ),
+    )
+    .only(DETERMINISTIC),
     Setting::new(
         "beta",
         Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),

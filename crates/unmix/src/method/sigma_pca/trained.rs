@@ -1,7 +1,7 @@
 //! The published variants: sigma-PCA trained on mini-batches.
 
 use super::model::ReportExtras;
-use super::{BetaScale, Constraint, Reconstruct, SigmaPca, Solver, SolverOutput, Widths};
+use super::{BetaScale, Reconstruct, SigmaPca, Solver, SolverOutput, Widths};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::learn::Optimiser;
@@ -57,10 +57,6 @@ impl SigmaPca {
                 why,
                 "choose 'auto', 'sgd' or 'adam', or no variant",
             ));
-        }
-        if self.constraint == Constraint::Native && !self.variant.is_null() {
-            let why = "a published variant has constraints of its own";
-            return Err(Error::setting("constraint", "'native'", why, "leave it out, or the variant"));
         }
         if let Widths::Each(_) = *self.widths() {
             let why = "a published variant has one width for all components";

@@ -1,0 +1,224 @@
+//! Under every word of every other setting, another value of a setting changes bits of the model, gives a warning, or is refused.
+//!
+//! The other law, of conditions that settings declare, finds no setting whose condition is missing; this one does.
+
+use crate::made::{on_threads, settings, try_fit};
+use serde_json::{Map, Value, json};
+use std::ops::RangeBounds;
+use unmix::method::{Kind, Setting};
+use unmix::num::random::Stream;
+use unmix::{METHODS, Method, Model, Rows};
+
+const ROWS: usize = 80;
+const COLUMNS: usize = 4;
+
+/// Without `UNMIX_TESTS=all`, one of this many combinations is fitted, and the first of every method.
+const SAMPLE: usize = 12;
+
+/// Settings that cannot show on these rows: method, setting, and the beginning of the words under which ("name=word"); "*" for any.
+const SKIPPED: &[(&str, &str, &str, &str)] = &[
+    ("*", "n_init", "*", "the first start may be the best"),
+    ("dictionary", "dead_unit", "*", "no atom stays unused for an epoch"),
+    ("dictionary", "atom_norm", "*", "atoms in use have norm 1 in both cases"),
+    ("sae", "dead_unit", "*", "no unit is dead after two epochs"),
+    ("rfn", "dead_unit", "*", "no unit is 0 in every row"),
+    ("stacked-rfn", "dead_unit", "*", "no unit is 0 in every row"),
+    ("rfn", "accept", "*", "the first step that is tried may satisfy both criteria"),
+    ("lista", "monotone", "*", "no step raises the objective"),
+    ("lista", "support_selection", "*", "a tenth of six atoms is less than one"),
+    ("sigma-pca", "order", "*", "components may be found in the order of their variances"),
+    ("ica", "subsample", "*", "so few rows are not divided"),
+    ("subspace-clustering", "alpha", "*", "other affinities may give the same clusters"),
+    (
+        "factor-analysis",
+        "rotation",
+        "n_components=",
+        "a rule may find a single factor, which has no rotation",
+    ),
+    ("factor-analysis", "scores", "n_components=", "a rule may find no factor"),
+    ("pca", "tol", "svd_solver=", "the first block of directions spans all columns"),
+    ("pca", "n_oversamples", "svd_solver=", "the first block of directions spans all columns"),
+];
+
+/// Settings of which an effect shows only before convergence.
+const UNTIL_CONVERGED: [&str; 2] = ["max_iter", "tol"];
+
+#[test]
+fn every_setting_changes_the_model_or_gives_a_warning_under_every_word_of_the_others() {
+    let all = std::env::var_os("UNMIX_TESTS").is_some_and(|which| which == "all");
+    let x = &rows()[..];
+    let found: Vec<Vec<String>> = std::thread::scope(|scope| {
+        let started: Vec<_> =
+            METHODS.iter().map(|method| scope.spawn(move || of_method(method, all, x))).collect();
+        started.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let unseen: Vec<String> = found.concat();
+    assert!(
+        unseen.is_empty(),
+        "{} settings change no bit and give no warning:\n{}",
+        unseen.len(),
+        unseen.join("\n")
+    );
+}
+
+/// The settings of a method that show in no way, each with the words under which they do not.
+fn of_method(method: &Method, all: bool, x: &[f64]) -> Vec<String> {
+    let bases = bases(method);
+    let chosen = bases.iter().enumerate().filter(|(i, _)| all || i % SAMPLE == 0);
+    let (mut unseen, mut fitted) = (Vec::new(), 0);
+    for (_, (under, base)) in chosen {
+        // Words that cannot be combined with the settings of the method below are refused.
+        let Ok(plain) = try_fit(method.key, base, x, COLUMNS) else { continue };
+        fitted += 1;
+        let before = shown(&plain, x);
+        let varied =
+            method.settings.iter().filter(|s| s.is_json() && !under.starts_with(&format!("{}=", s.name)));
+        for setting in varied.filter(|s| !is_skipped(method, s, under, &plain)) {
+            if !shows(method, setting, base, &before, x) {
+                unseen.push(format!("{} {} under {under}", method.key, setting.name));
+            }
+        }
+    }
+    assert!(fitted > 0, "{}: no fit", method.key);
+    unseen
+}
+
+/// Whether some other value of the setting shows; also if no other value is known, as of a function.
+fn shows(
+    method: &Method,
+    setting: &Setting,
+    base: &Map<String, Value>,
+    before: &(Vec<u64>, String),
+    x: &[f64],
+) -> bool {
+    let now = base.get(setting.name).cloned().unwrap_or_else(|| setting.default_value());
+    let others: Vec<Value> = values(&setting.kind).into_iter().filter(|value| *value != now).collect();
+    let beginning = format!("{}=", setting.name);
+    let shows = |other: &Value| {
+        let mut changed = base.clone();
+        changed.insert(setting.name.into(), other.clone());
+        match try_fit(method.key, &changed, x, COLUMNS) {
+            // Most numbers of components that are refused are too large for the rows; a smaller one is tried, too.
+            Err(_) => setting.name != "n_components",
+            Ok(model) => {
+                let warns = |w: &String| w.starts_with(&beginning) && w.contains("no effect");
+                model.report().warnings.iter().any(warns) || shown(&model, x) != *before
+            }
+        }
+    };
+    others.is_empty() || others.iter().any(shows)
+}
+
+fn is_skipped(method: &Method, setting: &Setting, under: &str, plain: &Model) -> bool {
+    let is = |pattern: &str, name: &str| pattern == "*" || pattern == name;
+    let listed = SKIPPED.iter().any(|(key, name, words, _)| {
+        is(key, method.key) && is(name, setting.name) && (*words == "*" || under.starts_with(*words))
+    });
+    listed || (UNTIL_CONVERGED.contains(&setting.name) && plain.report().outcome.is_success())
+}
+
+/// The settings with which a method is fitted, by the word under which the others are varied: few components and iterations, and each word
+/// of each setting in turn.
+fn bases(method: &Method) -> Vec<(String, Map<String, Value>)> {
+    let small = small(method.key);
+    let mut all = Vec::new();
+    for setting in method.settings.iter().filter(|s| s.is_json()) {
+        for word in setting.choices() {
+            let mut base = small.clone();
+            base.insert(setting.name.into(), json!(word));
+            all.push((format!("{}={word}", setting.name), base));
+        }
+    }
+    if all.is_empty() {
+        all.push(("the defaults".into(), small));
+    }
+    all
+}
+
+/// So few components and iterations that fits are quick, and not converged where they iterate.
+fn small(key: &str) -> Map<String, Value> {
+    settings(match key {
+        "pca" | "ppca" | "linear-eigengan" | "factor-analysis" => json!({"n_components": 2}),
+        "neural-pca" => json!({"n_components": 2, "max_iter": 50, "max_epochs": 2}),
+        "sigma-pca" => json!({"n_components": 2, "max_iter": 20, "max_epochs": 2}),
+        "ica" | "fastica" => json!({"max_iter": 20}),
+        "rica" => json!({"max_iter": 10, "max_epochs": 2}),
+        "matrix-completion" => json!({"n_components": 1, "max_iter": 5}),
+        "lista" => json!({"n_layers": 2, "max_epochs": 2}),
+        "dictionary" => json!({"n_components": 3, "max_epochs": 2, "max_iter": 5}),
+        "subspace-clustering" => json!({"n_clusters": 2, "n_components": 2}),
+        "complete-dictionary" => json!({"max_iter": 10}),
+        // The bound on the noise variances is active for some columns.
+        "rfn" => json!({"n_components": 3, "max_iter": 4, "psi_min": 0.5}),
+        "stacked-rfn" => json!({"n_components": [3, 2], "max_iter": 3, "psi_min": 0.5}),
+        "sae" => json!({"n_components": 6, "l0": 2, "max_epochs": 2}),
+        "dae" | "rbm" => json!({"n_components": 3, "max_epochs": 2}),
+        _ => json!({}),
+    })
+}
+
+/// Mixtures of two Laplace and two uniform sources, with means.
+fn rows() -> Vec<f64> {
+    let (sources, mixing) = (Stream::new(3, 0), Stream::new(3, 1));
+    let source = |i: usize, c: usize| {
+        let at = (i * COLUMNS + c) as u64;
+        (4.0 - c as f64)
+            * if c.is_multiple_of(2) { sources.laplace(at) } else { 3.0 * (sources.uniform(at) - 0.5) }
+    };
+    let entry = |at: usize| {
+        let (i, j) = (at / COLUMNS, at % COLUMNS);
+        let mixed: f64 = (0..COLUMNS).map(|c| source(i, c) * mixing.normal((c * COLUMNS + j) as u64)).sum();
+        mixed + j as f64 - 2.0
+    };
+    (0..ROWS * COLUMNS).map(entry).collect()
+}
+
+/// All that a fit shows besides its settings and warnings, as bits and as text: parameters, codes, decoded rows, and the report.
+fn shown(model: &Model, x: &[f64]) -> (Vec<u64>, String) {
+    let run = on_threads(1);
+    let mut numbers: Vec<f64> = model.tensors().values().flat_map(|tensor| tensor.f64s()).collect();
+    if let Ok(codes) = model.encode_to_vec(&Rows::from_slice(x, COLUMNS).unwrap(), &run) {
+        let decoded =
+            Rows::from_slice(&codes, model.n_codes()).and_then(|rows| model.decode_to_vec(&rows, &run));
+        numbers.extend(decoded.unwrap_or_default());
+        numbers.extend(codes);
+    }
+    let mut report = serde_json::to_value(model.report()).unwrap();
+    let parts = report.as_object_mut().unwrap();
+    ["settings", "warnings", "tol"].iter().for_each(|name| drop(parts.remove(*name)));
+    let names: Vec<&str> = model.tensors().keys().map(String::as_str).collect();
+    (numbers.into_iter().map(f64::to_bits).collect(), format!("{names:?} {report}"))
+}
+
+/// Example values of a kind for rows of [`COLUMNS`] numbers, small and large ones.
+fn values(kind: &Kind) -> Vec<Value> {
+    match kind {
+        Kind::Null => vec![Value::Null],
+        Kind::Bool => vec![json!(true), json!(false)],
+        Kind::False => vec![json!(false)],
+        Kind::Integer { least, most } => {
+            let all = [*least, least + 1, least + 7];
+            all.into_iter().filter(|n| most.is_none_or(|most| *n <= most)).map(|n| json!(n)).collect()
+        }
+        Kind::Number { from, to } => {
+            let all = [0.5, 1.25, 0.05, 3.0, 30.0];
+            all.into_iter().filter(|x| (*from, *to).contains(x)).map(|x| json!(x)).collect()
+        }
+        Kind::Share => vec![json!(0.5)],
+        Kind::ShareName => vec![json!("share-0.5")],
+        Kind::Words(words) => words.iter().map(|word| json!(word)).collect(),
+        Kind::List(of) | Kind::PerLayer(of) => values(of).into_iter().map(|v| json!([v, v])).collect(),
+        Kind::PerColumn(of) => values(of).into_iter().map(|v| json!(vec![v; COLUMNS])).collect(),
+        Kind::Table(_) => vec![json!([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])],
+        Kind::Arguments(known) => {
+            let named = |(name, kind): &(&str, Kind)| {
+                let last = values(kind).into_iter().next_back();
+                last.map(|value| ((*name).to_string(), value))
+            };
+            vec![Value::Object(known.iter().filter_map(named).collect())]
+        }
+        Kind::AnyOf(kinds) => kinds.iter().flat_map(values).collect(),
+        // Functions exist in Python only.
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,17 @@
+"""Arrays of fitted models that cannot be edited."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def fixed(value: Any) -> Any:
+    """Make an array read-only, and return it; other values are returned as they are.
+
+    An edit of a computed attribute would change a copy that is not used again: it raises instead of being lost.
+    """
+    if isinstance(value, np.ndarray):
+        value.flags.writeable = False
+    return value
