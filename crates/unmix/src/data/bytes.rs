@@ -53,7 +53,7 @@ impl<'a> Bytes<'a> {
                 Bytes::File { file, len: *len, path: path.clone() }
             }
             Bytes::Owned { data, path } => Bytes::Owned { data: data.clone(), path: path.clone() },
-            Bytes::Lent(data) => Bytes::Lent(*data),
+            Bytes::Lent(data) => Bytes::Lent(data),
         })
     }
 

@@ -70,13 +70,13 @@ fn the_objective_of_an_epoch_is_that_of_the_lasso() {
     let (x, _) = made(700, 3);
     let model = fit(json!({"n_components": 30, "alpha": 0.1, "max_epochs": 3}), &x, 20);
     let atoms = model.tensor("components").unwrap().to_matrix();
-    let objective = &model.report().objective;
-    assert_eq!((objective.len(), model.report().n_iter), (3, 3 * 3));
+    let history = &model.report().objective;
+    assert_eq!((history.len(), model.report().n_iter), (3, 3 * 3));
     let codes = encode(&model, &x);
     let each = x.chunks_exact(20).zip(codes.chunks_exact(30));
     let mean = each.map(|(x, z)| objective(x, z, &atoms, 0.1).0).sum::<f64>() / 700.0;
-    assert!((objective[2] / mean - 1.0).abs() < 1e-3, "{objective:?}, and {mean}");
-    assert!(objective[2] < objective[0], "{objective:?}");
+    assert!((history[2] / mean - 1.0).abs() < 1e-3, "{history:?}, and {mean}");
+    assert!(history[2] < history[0], "{history:?}");
 }
 
 #[test]

@@ -212,16 +212,22 @@ fn two_seeds(
         };
         lab.beside(format!("{name}: mean cosine of the atoms of two seeds"), mean(alike), known, OTHER)?;
     }
-    if let [random, data] = shares[..] {
+    if let [random, from_rows] = shares[..] {
         let what = |name: &str| format!("{name}: share of atoms that two seeds share (cosine at least .7)");
         match data.known {
             true => {
                 lab.check(what(TOPK), random, ".013", "at most .05: almost none", random <= 0.05)?;
-                lab.check(what(FROM_DATA), data, ".175", "more than from random atoms", data > random)?;
+                lab.check(
+                    what(FROM_DATA),
+                    from_rows,
+                    ".175",
+                    "more than from random atoms",
+                    from_rows > random,
+                )?;
             }
             false => {
                 lab.number(what(TOPK), random)?;
-                lab.number(what(FROM_DATA), data)?;
+                lab.number(what(FROM_DATA), from_rows)?;
             }
         }
     }

@@ -65,7 +65,7 @@ pub(super) fn subspace<T: Real>(
     let first = || Ok((factor::orthonormal_rows(&start), None::<Pairs>));
     let (mut steps, (mut basis, mut found)) = Steps::begin(run, "subspace", limits, first)?;
     loop {
-        if let Some(found) = found.take_if(|found| steps.solver_outcome(found.residual).is_some()) {
+        if let Some(found) = found.take_if(|found| steps.ending(found.residual).is_some()) {
             return Ok(found);
         }
         let image = operator.apply(&basis)?;
