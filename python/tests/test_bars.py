@@ -268,7 +268,7 @@ def test_published_cosines_are_reached_on_the_published_rows(variant):
     if of_reference is None:
         assert np.median(found) >= least, (variant, PUBLISHED[variant], found)
         return
-    # For these two the published value is the middle of what orders give.
+    # For these two, orders of the rows lead to values on both sides of the published one, by less than its rounding.
     references = np.sort([least_cosine(trained(X, 5, seed, **of_reference)[0], axes) for seed in range(5)])
     assert max(found) >= least, (variant, PUBLISHED[variant], found, references)
     assert np.median(found) >= min(least, np.median(references) - ROUNDING), (variant, PUBLISHED[variant], found, references)
@@ -287,7 +287,7 @@ def test_training_recovers_axes_as_well_as_a_reference(variant):
     message = (variant, PUBLISHED[variant], np.array(found), np.array(references))
     assert references[0] >= PUBLISHED[variant] - ROUNDING and found[0] >= PUBLISHED[variant] - ROUNDING, message
     # Medians of all draws.
-    least = {"ema-scaled-tanh": 0.9997, "ema-deflation": 0.9988}[variant]
+    least = {"ema-scaled-tanh": 0.9998, "ema-deflation": 0.9988}[variant]
     assert np.median(found) >= least and np.median(references) >= least, message
     assert np.abs(np.subtract(found, references)).max() < 1e-3, message
     below = {"ema-scaled-tanh": 0.9998, "ema-deflation": 0.9985}[variant]
@@ -310,14 +310,20 @@ def equilibria(X, W):
 
 
 def test_learned_deviations_are_as_published_for_rows_whose_own_equilibrium_is():
-    # Bound: within 2 % of 4.37 after 60 epochs at a constant rate, for every column. It holds in every order of the published rows. In
-    # the third sample one source has an equilibrium of 4.297, and no order leads to more than its codes allow.
-    for sample, holds in [(1, True), (3, False)]:
-        X, axes = independent("laplace", 20_000, sample)
+    # Bound: within 2 % of 4.37 after 60 epochs at a constant rate, for every column. It holds in every order of the published rows, the
+    # first sample. In the tenth one source has an equilibrium of 4.47, which exceeds the bound.
+    held = {}
+    for sample in (1, 10):
+        X, _ = independent("laplace", 20_000, sample)
         X = X - X.mean(0)
-        for seed in range(2):
+        held[sample] = []
+        for seed in range(3):
             W, sigma = trained(X, 5, seed, a=1.0, learn="sigma", constant=True, epochs=60)
             ratios, own = sigma / (X @ W).std(0), equilibria(X, W)
-            assert np.abs(ratios / own - 1).max() < 0.02, (sample, seed, ratios, own)
-            assert (np.abs(ratios / 4.37 - 1).max() <= 0.02) == holds, (sample, seed, ratios, own)
-            assert abs(ratios.mean() / 4.37 - 1) <= 0.02, (sample, seed, ratios, own)
+            message = (sample, seed, ratios, own)
+            assert np.abs(ratios / own - 1).max() < 0.01, message
+            assert abs(ratios.mean() / 4.37 - 1) <= 0.02, message
+            held[sample].append(np.abs(ratios / 4.37 - 1).max() <= 0.02)
+        if sample == 10:
+            assert own.max() > 4.37 * 1.02, message
+    assert all(held[1]) and sum(held[10]) <= 1, held

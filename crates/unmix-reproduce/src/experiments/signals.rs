@@ -193,9 +193,9 @@ fn oblique(lab: &mut Lab<'_>) -> Result<()> {
     lab.figure("non-orthogonal-mixing", &sheet)
 }
 
-/// The published ways to train two layers, for the published number of epochs also in the quick form: after 60 epochs the first has not
-/// converged. The second layer does not influence the first (its input is held constant in the loss), so it can be trained afterwards:
-/// at convergence the result is that of joint training. The conditions are the lower ends of the published ranges.
+/// The published ways to train two layers, for the published number of epochs also in the quick form, because after 60 epochs not all of
+/// them have converged. The second layer does not influence the first (its input is held constant in the loss), so it can be trained
+/// afterwards: at convergence the result is that of joint training. The conditions are the lower ends of the published ranges.
 fn layers(lab: &mut Lab<'_>, name: &str, white: &Matrix<f64>, data: &MixedSources) -> Result<()> {
     let first = json!({"variant": "ema-scaled-tanh", "whiten": true, "max_epochs": EPOCHS});
     let nonlinear = codes(lab, "sigma-pca", published(lab, first), &data.x)?.1;
