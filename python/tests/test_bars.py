@@ -268,7 +268,7 @@ def test_published_cosines_are_reached_on_the_published_rows(variant):
     if of_reference is None:
         assert np.median(found) >= least, (variant, PUBLISHED[variant], found)
         return
-    # For these two, orders of the rows lead to values on both sides of the published one, by less than its rounding.
+    # For these two, orders of the rows lead to values on both sides of the published one, at distances of about its rounding.
     references = np.sort([least_cosine(trained(X, 5, seed, **of_reference)[0], axes) for seed in range(5)])
     assert max(found) >= least, (variant, PUBLISHED[variant], found, references)
     assert np.median(found) >= min(least, np.median(references) - ROUNDING), (variant, PUBLISHED[variant], found, references)
