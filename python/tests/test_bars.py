@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.optimize import root
+from scipy.optimize import linear_sum_assignment, root
 from sklearn.decomposition import FastICA as Reference
 
 from unmix import ICA, FastICA, SigmaPCA
@@ -18,12 +18,13 @@ TIED = np.array([16, 4, 4, 4, 2, 0.5, 0.4, 0.3, 0.2, 0.1])
 
 
 def independent(kind, n, seed):
-    """Ten sources of unit variance in the sample, of which five are wanted, rotated; and the axes of these five as columns."""
+    """Ten sources of unit variance in the sample, multiplied by the roots of `TIED` and rotated; and their axes as columns. The first five
+    are wanted."""
     rng = np.random.default_rng(seed)
     sources = rng.laplace(size=(n, 10)) if kind == "laplace" else rng.uniform(-1, 1, size=(n, 10))
     sources = (sources - sources.mean(0)) / sources.std(0)
     axes = np.linalg.qr(rng.normal(size=(10, 10)))[0]
-    return sources * np.sqrt(TIED) @ axes.T, axes[:, :5]
+    return sources * np.sqrt(TIED) @ axes.T, axes
 
 
 def fixed_point(X, begin, a):
@@ -53,6 +54,7 @@ def test_the_fixed_point_is_as_far_from_orthonormal_as_that_of_a_reference():
         distances = []
         for seed in range(12):
             X, axes = independent(kind, n, seed)
+            axes = axes[:, :5]
             expected = fixed_point(X - X.mean(0), axes, a)
             ours = SigmaPCA(n_components=5, constraint="native", a=a, tol=1e-8).fit(X)
             distances.append(np.linalg.norm(expected.T @ expected - np.eye(5)))
@@ -170,45 +172,158 @@ def test_errors_of_deflation_are_those_of_scikit_learn_and_depend_on_the_initial
     assert max(other) > 1.1 and min(other) < 0.9, other
 
 
-def trained(X, k, seed, deflate=False, a=4.0, rate=0.01, batch=128, epochs=20):
+class Adam:
+    """Steps of Adam for one parameter."""
+
+    def __init__(self):
+        self.first, self.second, self.steps = 0.0, 0.0, 0
+
+    def __call__(self, gradient, rate):
+        self.steps += 1
+        self.first = 0.9 * self.first + 0.1 * gradient
+        self.second = 0.999 * self.second + 0.001 * gradient * gradient
+        return rate * (self.first / (1 - 0.9**self.steps)) / (np.sqrt(self.second / (1 - 0.999**self.steps)) + 1e-7)
+
+
+def trained(X, k, seed, deflate=False, a=4.0, hard=False, learn=None, constant=False, rate=0.01, batch=128, epochs=20):
     """Adam on the encoder's part of the nonlinear reconstruction error, with gradients projected to the tangent space of unit columns
-    and a learning rate that decreases to 0.
+    and a learning rate that decreases to 0, unless it is `constant`. The nonlinearity is `a tanh(z / a)`, or with `hard` a clipped line whose
+    derivative is replaced by 1. `learn` is "a", or "sigma" with the published penalty of 1e-3. Returns the columns, and the standard
+    deviations by which codes are divided.
     """
     n = len(X)
     W = np.linalg.eigh(X.T @ X)[1][:, ::-1][:, :k].copy()
-    rng, steps = np.random.default_rng(seed), epochs * (n // batch)
-    first, second, variance, step = np.zeros_like(W), np.zeros_like(W), None, 0
+    rng, steps, step = np.random.default_rng(seed), epochs * (n // batch), 0
+    variance, sigma, of_w, of_sigma, of_a = None, np.ones(k), Adam(), Adam(), Adam()
     for _ in range(epochs):
         order = rng.permutation(n)
         for at in range(0, n - batch + 1, batch):
             rows, step = X[order[at : at + batch]], step + 1
             Y = rows @ W
-            now = Y.var(0)
-            variance = now if variance is None else 0.9 * variance + 0.1 * now
-            sigma = np.sqrt(variance)
-            t = np.tanh(Y / sigma / a)
+            if learn != "sigma":
+                now = Y.var(0)
+                variance = now if variance is None else 0.9 * variance + 0.1 * now
+                sigma = np.sqrt(variance)
+            Z = Y / sigma
+            t = np.tanh(Z / a)
+            h, slope = (np.clip(Z, -a, a), 1.0) if hard else (a * t, 1 - t * t)
             M = W.T @ W
             # Deflation: the reconstruction for a column uses this column and those before it.
-            G = rows.T @ ((sigma * a * t @ (np.triu(M) if deflate else M) - Y) * (1 - t * t)) / batch
+            error = sigma * h @ (np.triu(M) if deflate else M) - Y
+            G = rows.T @ (error * slope) / batch
             G -= W * (W * G).sum(0)
-            first, second = 0.9 * first + 0.1 * G, 0.999 * second + 0.001 * G * G
-            W -= rate * (1 - step / steps) * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.999**step)) + 1e-7)
+            now = rate * (1 if constant else 1 - step / steps)
+            if learn == "sigma":
+                sigma = sigma - of_sigma((error * (h - Z * slope)).mean(0) + 1e-3 * sigma, now)
+            if learn == "a":
+                a = a - of_a((error * sigma * (t - Z / a * slope)).mean(0).sum(), now)
+            W -= of_w(G, now)
             W /= np.linalg.norm(W, axis=0)
-    return W
+    return W, sigma
+
+
+def least_cosine(W, axes):
+    """The smallest cosine between columns of `W` and the axes that they are matched with, a different one for each."""
+    cosines = np.abs(axes.T @ W) / np.linalg.norm(W, axis=0)
+    a, b = linear_sum_assignment(-cosines)
+    return cosines[a, b].min()
+
+
+def ours(X, variant, seed):
+    settings = dict(solver="adam", learning_rate=0.01, batch_size=128, max_epochs=20)
+    return SigmaPCA(n_components=5, variant=variant, random_state=seed, **settings).fit(X).components_.T
+
+
+# The smallest cosine in one published run: five of ten Laplace sources in 20,000 rows, which are those of `independent` with seed 1.
+# `trained-latent-symmetric` is left out, since one of the published seeds ends at .72, and so are the rules whose weights were published in
+# units of the data.
+PUBLISHED = {
+    "trained-sigma": 0.9999,
+    "trained-latent-linear": 0.9999,
+    "trained-latent-asymmetric": 0.9984,
+    "trained-latent-coupled": 0.9999,
+    "ema-scaled-tanh": 0.9999,
+    "ema-unit-slope": 0.9998,
+    "ema-hard-tanh": 0.9996,
+    "ema-adaptive-tanh": 0.9995,
+    "ema-constant-tanh": 0.9998,
+    "ema-latent-coupled": 0.9997,
+    "ema-trained-a": 0.9999,
+    "ema-deflation": 0.9988,
+    "ema-nested-dropout": 0.9998,
+    "ema-linear-reconstruction": 0.9999,
+    "skew-symmetric": 0.9999,
+}
+# Half a unit of the last published digit.
+ROUNDING = 5e-5
+
+
+@pytest.mark.parametrize("variant", PUBLISHED)
+def test_published_cosines_are_reached_on_the_published_rows(variant):
+    # The published run had one order of the rows.
+    X, axes = independent("laplace", 20_000, 1)
+    found = np.sort([least_cosine(ours(X, variant, seed), axes) for seed in range(5)])
+    least = PUBLISHED[variant] - ROUNDING
+    of_reference = {"ema-hard-tanh": dict(a=2.0, hard=True), "ema-trained-a": dict(a=1.0, learn="a")}.get(variant)
+    if of_reference is None:
+        assert np.median(found) >= least, (variant, PUBLISHED[variant], found)
+        return
+    # For these two, orders of the rows lead to values on both sides of the published one, at distances of about its rounding.
+    references = np.sort([least_cosine(trained(X, 5, seed, **of_reference)[0], axes) for seed in range(5)])
+    assert max(found) >= least, (variant, PUBLISHED[variant], found, references)
+    assert np.median(found) >= min(least, np.median(references) - ROUNDING), (variant, PUBLISHED[variant], found, references)
+    assert min(references) < PUBLISHED[variant], (variant, PUBLISHED[variant], found, references)
 
 
 @pytest.mark.parametrize("variant", ["ema-scaled-tanh", "ema-deflation"])
 def test_training_recovers_axes_as_well_as_a_reference(variant):
-    # Published: smallest cosines of .9999 and .9988 in one sample of 20,000 rows. They vary between samples with both implementations.
-    references, ours = [], []
+    # Published: .9999 and .9988 on the first of these draws. Others have values below, with both implementations.
+    references, found = [], []
     for seed in range(1, 8):
         X, axes = independent("laplace", 20_000, seed)
-        expected = trained(X - X.mean(0), 5, seed, deflate=variant == "ema-deflation")
-        found = SigmaPCA(n_components=5, variant=variant, solver="adam", learning_rate=0.01, batch_size=128, max_epochs=20, random_state=seed).fit(X)
-        references.append(np.abs(expected.T @ axes).max(1).min())
-        ours.append(np.abs(found.components_ @ axes).max(1).min())
-    published, bar = {"ema-scaled-tanh": (0.9995, 0.9998), "ema-deflation": (0.9988, 0.9985)}[variant]
-    assert np.median(ours) >= published and np.median(references) >= published, (ours, references)
-    assert np.abs(np.subtract(ours, references)).max() < 1e-3, (ours, references)
-    # Both implementations fall below the published value in some sample.
-    assert min(ours) < bar and min(references) < bar, (ours, references)
+        expected = trained(X - X.mean(0), 5, seed, deflate=variant == "ema-deflation")[0]
+        references.append(least_cosine(expected, axes))
+        found.append(least_cosine(ours(X, variant, seed), axes))
+    message = (variant, PUBLISHED[variant], np.array(found), np.array(references))
+    assert references[0] >= PUBLISHED[variant] - ROUNDING and found[0] >= PUBLISHED[variant] - ROUNDING, message
+    # Medians of all draws.
+    least = {"ema-scaled-tanh": 0.9998, "ema-deflation": 0.9988}[variant]
+    assert np.median(found) >= least and np.median(references) >= least, message
+    assert np.abs(np.subtract(found, references)).max() < 1e-3, message
+    below = {"ema-scaled-tanh": 0.9998, "ema-deflation": 0.9985}[variant]
+    assert min(found) < below and min(references) < below, message
+
+
+def equilibria(X, W):
+    """The ratio of learned to true standard deviation at which the gradient of the former, with a penalty of 1e-3, is 0 for the codes of each
+    column."""
+    Z = X @ W
+    Z /= Z.std(0)
+    low, high = np.ones(W.shape[1]), np.full(W.shape[1], 20.0)
+    for _ in range(30):
+        middle = (low + high) / 2
+        t = Z / middle
+        h = np.tanh(t)
+        above = ((t - h) * (h - t * (1 - h * h))).mean(0) > 1e-3
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return low
+
+
+def test_learned_deviations_are_as_published_for_rows_whose_own_equilibrium_is():
+    # Bound: within 2 % of 4.37 after 60 epochs at a constant rate, for every column. It holds in every order of the published rows, the
+    # first sample. In the tenth one source has an equilibrium of 4.47, which exceeds the bound.
+    held = {}
+    for sample in (1, 10):
+        X, _ = independent("laplace", 20_000, sample)
+        X = X - X.mean(0)
+        held[sample] = []
+        for seed in range(3):
+            W, sigma = trained(X, 5, seed, a=1.0, learn="sigma", constant=True, epochs=60)
+            ratios, own = sigma / (X @ W).std(0), equilibria(X, W)
+            message = (sample, seed, ratios, own)
+            assert np.abs(ratios / own - 1).max() < 0.01, message
+            assert abs(ratios.mean() / 4.37 - 1) <= 0.02, message
+            held[sample].append(np.abs(ratios / 4.37 - 1).max() <= 0.02)
+        if sample == 10:
+            assert own.max() > 4.37 * 1.02, message
+    assert all(held[1]) and sum(held[10]) <= 1, held

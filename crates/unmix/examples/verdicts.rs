@@ -14,7 +14,7 @@
 #[path = "../tests/sigma_pca/designs.rs"]
 mod designs;
 
-use designs::{DESIGNS, Sample, make, wrong_below};
+use designs::{DESIGNS, Sample, make, upper_bound, wrong_below};
 use unmix::{AnyRows, Rows, Run};
 
 /// The sizes if none are given.
@@ -48,28 +48,6 @@ impl Count {
             "{design:28} {size:>9} {models:6} {components:7} {right:7} {resolved:9} {wrong:6} {wrong_models:6} {bound:6.1} %"
         )
     }
-}
-
-/// The 95 % upper bound of a probability for `found` events in `n` trials (Clopper & Pearson 1934): that at which so few events have
-/// probability 0.05, or 1 if all trials have one.
-fn upper_bound(found: usize, n: usize) -> f64 {
-    if found == n {
-        return 1.0;
-    }
-    let at_most = |p: f64| {
-        let (mut term, mut sum) = ((1.0 - p).powi(n as i32), 0.0);
-        for i in 0..=found {
-            sum += term;
-            term *= (n - i) as f64 / (i + 1) as f64 * p / (1.0 - p);
-        }
-        sum
-    };
-    let (mut low, mut high) = (0.0, 1.0);
-    while high - low > 1e-6 {
-        let middle = 0.5 * (low + high);
-        if at_most(middle) > 0.05 { low = middle } else { high = middle }
-    }
-    high
 }
 
 fn main() {

@@ -18,6 +18,9 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
+/// Published number of epochs.
+const EPOCHS: u64 = 200;
+
 /// Name of a design, the published smallest correlation for linear PCA, and the deviation of FastICA from orthonormality.
 const SETTINGS: [(&str, SignalDesign, &str, &str); 3] = [
     ("distinct variances", SignalDesign::Distinct, ".984", ".54"),
@@ -69,7 +72,8 @@ fn separated(
         "least correlation >= .995",
         correlation >= 0.995,
     )?;
-    variances(lab, name, &w, &data)?;
+    let most = if setting == SignalDesign::TwoEqual { 0.005 } else { 0.01 };
+    variances(lab, name, &w, &data, most)?;
     let published = published(lab, json!({"variant": "ema-scaled-tanh"}));
     let (w, _) =
         shown(lab, &mut sheet, name, "sigma-PCA as published", "sigma-pca", published, &data, ".9975-.9997")?;
@@ -77,8 +81,8 @@ fn separated(
         format!("{name}: sigma-PCA as published, orthonormality"),
         measure::orthonormality(&w),
         ".02-.06",
-        "at most .08",
-        measure::orthonormality(&w) <= 0.08,
+        "at most .06",
+        measure::orthonormality(&w) <= 0.06,
     )?;
     let settings = json!({"n_components": 3});
     let (w, y) = shown(lab, &mut sheet, name, "FastICA", "fastica", settings, &data, ".996")?;
@@ -95,7 +99,7 @@ fn separated(
 fn published(lab: &Lab<'_>, given: Value) -> Value {
     let mut all = json!({
         "n_components": 3, "a": 0.8, "solver": "sgd", "learning_rate": 0.01, "batch_size": 100, "tangent": false,
-        "max_epochs": if lab.options.quick { 60 } else { 200 },
+        "max_epochs": if lab.options.quick { 60 } else { EPOCHS },
     });
     for (name, value) in given.as_object().into_iter().flatten() {
         all[name] = value.clone();
@@ -151,8 +155,8 @@ fn codes(lab: &Lab<'_>, method: &str, settings: Value, x: &Matrix<f64>) -> Resul
     Ok((model, y))
 }
 
-/// Largest relative error of the variances along the estimated axes.
-fn variances(lab: &mut Lab<'_>, name: &str, w: &Matrix<f64>, data: &MixedSources) -> Result<()> {
+/// Largest relative error of the variances along the estimated axes, which should be at most `most`.
+fn variances(lab: &mut Lab<'_>, name: &str, w: &Matrix<f64>, data: &MixedSources, most: f64) -> Result<()> {
     let found = measure::moments(&factor::multiply_transposed(&data.x, &measure::unit_rows(w)));
     let truth = measure::moments(&data.sources);
     let sorted = |moments: &[(f64, f64)]| {
@@ -162,7 +166,8 @@ fn variances(lab: &mut Lab<'_>, name: &str, w: &Matrix<f64>, data: &MixedSources
     };
     let error =
         sorted(&found).iter().zip(sorted(&truth)).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
-    lab.check(format!("{name}: error of the variances"), error, "<= .01", "at most .02", error <= 0.02)
+    let (published, condition) = (format!("<= {most}"), format!("at most {most}"));
+    lab.check(format!("{name}: error of the variances"), error, &published, &condition, error <= most)
 }
 
 /// The fourth design: only two layers can invert a mixing that is not orthogonal.
@@ -188,22 +193,25 @@ fn oblique(lab: &mut Lab<'_>) -> Result<()> {
     lab.figure("non-orthogonal-mixing", &sheet)
 }
 
-/// The published ways to train two layers. The second layer does not influence the first (its input is held constant in the loss),
-/// so it can be trained afterwards: at convergence the result is that of joint training.
+/// The published ways to train two layers, for the published number of epochs also in the quick form, because after 60 epochs not all of
+/// them have converged. The second layer does not influence the first (its input is held constant in the loss), so it can be trained
+/// afterwards: at convergence the result is that of joint training. The conditions are the lower ends of the published ranges.
 fn layers(lab: &mut Lab<'_>, name: &str, white: &Matrix<f64>, data: &MixedSources) -> Result<()> {
-    let first = published(lab, json!({"variant": "ema-scaled-tanh", "whiten": true}));
-    let nonlinear = codes(lab, "sigma-pca", first, &data.x)?.1;
+    let first = json!({"variant": "ema-scaled-tanh", "whiten": true, "max_epochs": EPOCHS});
+    let nonlinear = codes(lab, "sigma-pca", published(lab, first), &data.x)?.1;
     // Eq. 43 as printed reconstructs through trained weights (encoder and decoder); the published code holds the decoder constant.
-    let literal = json!({"variant": "conventional"});
-    let encoder = json!({"variant": "ema-scaled-tanh", "sigma": "one"});
-    for (caption, input, given, range) in [
-        ("linear and nonlinear layer, eq. 43 as printed", white, &literal, ".97-.9999"),
-        ("linear and nonlinear layer, eq. 43 with the decoder held", white, &encoder, ".98-.9998"),
-        ("two nonlinear layers, the decoder held", &nonlinear, &encoder, ".965-.995"),
+    let literal = json!({"variant": "conventional", "max_epochs": EPOCHS});
+    let encoder = json!({"variant": "ema-scaled-tanh", "sigma": "one", "max_epochs": EPOCHS});
+    for (caption, input, given, range, least) in [
+        ("linear and nonlinear layer, trained decoder", white, &literal, ".97-.9999", 0.97),
+        ("linear and nonlinear layer, the decoder held", white, &encoder, ".98-.9998", 0.98),
+        ("two nonlinear layers, eq. 43 as printed", &nonlinear, &literal, ".969-1.000", 0.969),
+        ("two nonlinear layers, eq. 43 with the decoder held", &nonlinear, &encoder, ".981-1.000", 0.981),
     ] {
         let settings = published(lab, given.clone());
-        let least = measure::correlations(&codes(lab, "sigma-pca", settings, input)?.1, &data.sources)[0];
-        lab.check(format!("{name}: {caption}"), least, range, "at least .95", least >= 0.95)?;
+        let found = measure::correlations(&codes(lab, "sigma-pca", settings, input)?.1, &data.sources)[0];
+        let condition = format!("at least {least}");
+        lab.check(format!("{name}: {caption}"), found, range, &condition, found >= least)?;
     }
     let settings = json!({"n_components": 3, "algorithm": "sigma-pca", "first_layer": "sigma-pca"});
     let least = measure::correlations(&codes(lab, "ica", settings, &data.x)?.1, &data.sources)[0];

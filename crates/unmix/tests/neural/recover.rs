@@ -1,6 +1,7 @@
 //! Which sources every nonlinear rule recovers, and which it does not, on fixed designs.
 
 use unmix::learn::Optimiser;
+use unmix::metrics::match_rows;
 use unmix::neural::{
     Constraint, NONLINEAR, NONLINEAR_MORE, Sigma, Spec, Trained, Training, TrainingStart, train,
 };
@@ -134,49 +135,54 @@ fn every_variant_recovers_the_documented_sources_and_no_others() {
     }
 }
 
-/// The smallest cosine in one published run with 20,000 rows (specification 14.2), for rules that recover super-Gaussian sources.
+/// Rules that recover super-Gaussian sources; the smallest cosine in one published run with 20,000 rows (specification 14.2); and the
+/// median of the smallest cosines on the samples of the test below, by an independent implementation in numpy of the same training.
+///
 /// `trained-latent-symmetric` is left out, since one of the published seeds ends at .72, and so are rules with bounds of their own in
 /// the test above.
-const PUBLISHED: [(&str, f64); 15] = [
-    ("trained-sigma", 0.9999),
-    ("trained-latent-linear", 0.9999),
-    ("trained-latent-asymmetric", 0.9984),
-    ("trained-latent-coupled", 0.9999),
-    ("ema-scaled-tanh", 0.9999),
-    ("ema-unit-slope", 0.9998),
-    ("ema-hard-tanh", 0.9996),
-    ("ema-adaptive-tanh", 0.9995),
-    ("ema-constant-tanh", 0.9998),
-    ("ema-latent-coupled", 0.9997),
-    ("ema-trained-a", 0.9999),
-    ("ema-deflation", 0.9988),
-    ("ema-nested-dropout", 0.9998),
-    ("ema-linear-reconstruction", 0.9999),
-    ("skew-symmetric", 0.9999),
+const PUBLISHED: [(&str, f64, f64); 15] = [
+    ("trained-sigma", 0.9999, 0.99983),
+    ("trained-latent-linear", 0.9999, 0.99983),
+    ("trained-latent-asymmetric", 0.9984, 0.99933),
+    ("trained-latent-coupled", 0.9999, 0.99982),
+    ("ema-scaled-tanh", 0.9999, 0.99983),
+    ("ema-unit-slope", 0.9998, 0.99976),
+    ("ema-hard-tanh", 0.9996, 0.99951),
+    ("ema-adaptive-tanh", 0.9995, 0.99949),
+    ("ema-constant-tanh", 0.9998, 0.99976),
+    ("ema-latent-coupled", 0.9997, 0.99969),
+    ("ema-trained-a", 0.9999, 0.99979),
+    ("ema-deflation", 0.9988, 0.99937),
+    ("ema-nested-dropout", 0.9998, 0.99979),
+    ("ema-linear-reconstruction", 0.9999, 0.99987),
+    ("skew-symmetric", 0.9999, 0.99986),
 ];
 
-/// The smallest cosine of a column with the nearest of all axes, the published measure: `ema-adaptive-tanh` exchanges one of the first
-/// five axes for one of smaller variance in 2 of 7 samples, and in 2 of 12 with an independent implementation.
-fn least_to_any(w: &Matrix<f64>, axes: &Matrix<f64>) -> f64 {
-    let lengths = lengths(w);
-    let cosine =
-        |j: usize, a: usize| (0..P).map(|i| w[(i, j)] * axes[(a, i)]).sum::<f64>().abs() / lengths[j];
-    (0..K).map(|j| (0..P).map(|a| cosine(j, a)).fold(0.0, f64::max)).fold(1.0, f64::min)
+/// Half a unit of the last published digit.
+const ROUNDING: f64 = 5e-5;
+
+/// The published measure: the smallest cosine of a column with the axis that it is matched with, among all ten, a different one for each
+/// column. `ema-adaptive-tanh` exchanges one of the first five axes for one of smaller variance in 2 of 7 samples, and in 2 of 12 with an
+/// independent implementation.
+fn least_to_distinct(w: &Matrix<f64>, axes: &Matrix<f64>) -> f64 {
+    match_rows(&w.transposed(), axes).cosine.into_iter().fold(1.0, f64::min)
 }
 
 #[test]
-fn the_median_of_several_draws_is_as_near_as_published() {
-    // The smallest cosine over five axes varies between samples: over six samples, with independent implementations, from .9968 to
-    // .9999 for `trained-sigma` and from .9982 to .9999 for `ema-deflation`; one of these is in python/tests/test_bars.py.
+fn smallest_cosines_of_several_draws_are_as_published_or_as_those_of_a_reference() {
+    // The smallest cosine over five axes varies between samples. The published value is that of one sample, on which the bound is the
+    // published value itself (python/tests/test_bars.py). Of the samples here at least one reaches it, and their median does, unless
+    // that of the reference is smaller.
     let draws: Vec<_> = (1..=7).map(|seed| mixed(Kind::Laplace, 20_000, 1.0, seed)).collect();
-    for (key, published) in PUBLISHED {
+    for (key, published, reference) in PUBLISHED {
         let spec = NONLINEAR.iter().find(|row| row.key == key).unwrap().spec.unwrap();
         let how = Training { max_epochs: 20, ..LONG };
         let mut least: Vec<f64> =
-            draws.iter().map(|(x, axes)| least_to_any(&trained(&spec, x, &how, 3).w, axes)).collect();
+            draws.iter().map(|(x, axes)| least_to_distinct(&trained(&spec, x, &how, 3).w, axes)).collect();
         least.sort_unstable_by(f64::total_cmp);
-        // Published numbers are rounded to four decimals.
-        assert!(least[3] >= published.min(0.9995) - 5e-5, "{key}: {least:.5?}, published {published}");
+        let message = format!("{key}: {least:.5?}, published {published}, reference {reference}");
+        assert!(least[6] >= published - ROUNDING, "{message}");
+        assert!(least[3] >= published.min(reference) - ROUNDING, "{message}");
     }
 }
 
@@ -216,12 +222,23 @@ fn learned_deviations_grow_without_bound_unless_penalised() {
         assert!(free[59][j] > 7.0, "column {j}: {} after 60 epochs", free[59][j]);
     }
     // With the penalty ratios converge to the root of E[(t - tanh t)(tanh t - t sech² t)] = l2, t = z/r: 4.37 for Laplace and l2 =
-    // 1e-3. Published: 60 epochs at a constant learning rate, and every column within 2 %. The seed is one for which this holds: the
-    // root for the codes of one column is 2 % lower, and with a constant learning rate the ratio fluctuates about it, so that in three
-    // of ten orders of the rows every column is within 2 % after the last step.
-    let settled = trained(&rule(1e-3), &x, &published, 7);
-    let held = &ratios(&settled)[59];
-    assert!(held.iter().all(|r| (r / 4.37 - 1.0).abs() <= 0.02), "{held:?}");
+    // 1e-3. The bound is 2 % after 60 epochs at a constant learning rate. The mean over the columns is within it in every order of the
+    // rows. Each column fluctuates about the root for its own codes, and is within 2 % of that. The root of one column is 4.30 here, which
+    // is 1.6 % lower, so every column is within 2 % of 4.37 in some orders only: of ten in three, and with an independent implementation
+    // in numpy in none of nine; of the published rows in all (python/tests/test_bars.py).
+    let mut off = Vec::new();
+    for seed in 1..=9 {
+        let settled = trained(&rule(1e-3), &x, &published, seed);
+        let held = ratios(&settled).pop().unwrap();
+        let mean = held.iter().sum::<f64>() / K as f64;
+        assert!((mean / 4.37 - 1.0).abs() <= 0.02, "order {seed}: {mean}, {held:?}");
+        let own: Vec<f64> = (0..K).map(|j| equilibrium(&x, &settled.w, j, 1e-3)).collect();
+        let apart: Vec<f64> = held.iter().zip(&own).map(|(r, own)| (r / own - 1.0).abs()).collect();
+        assert!(apart.iter().all(|a| *a <= 0.02), "order {seed}: {held:?}, and {own:?} by their own codes");
+        off.extend(apart);
+    }
+    off.sort_unstable_by(f64::total_cmp);
+    assert!(off[off.len() / 2] <= 0.01, "relative differences from the roots of their own codes: {off:.4?}");
     // With a decreasing learning rate the fluctuation vanishes, and each ratio converges to the root for its own codes.
     let settled = trained(&rule(1e-3), &x, &Training { decay: true, max_epochs: 180, ..published }, 3);
     for (j, r) in ratios(&settled)[179].iter().enumerate() {

@@ -68,6 +68,28 @@ impl Sample {
     }
 }
 
+/// The 95 % upper bound of a probability for `found` events in `n` trials (Clopper & Pearson 1934): that at which so few events have
+/// probability 0.05, or 1 if all trials have one.
+pub(crate) fn upper_bound(found: usize, n: usize) -> f64 {
+    if found == n {
+        return 1.0;
+    }
+    let at_most = |p: f64| {
+        let (mut term, mut sum) = ((1.0 - p).powi(n as i32), 0.0);
+        for i in 0..=found {
+            sum += term;
+            term *= (n - i) as f64 / (i + 1) as f64 * p / (1.0 - p);
+        }
+        sum
+    };
+    let (mut low, mut high) = (0.0, 1.0);
+    while high - low > 1e-6 {
+        let middle = 0.5 * (low + high);
+        if at_most(middle) > 0.05 { low = middle } else { high = middle }
+    }
+    high
+}
+
 /// `n` rows of `p` columns from a design.
 pub(crate) fn make(design: Design, n: usize, p: usize, seed: u64) -> Sample {
     let streams: Vec<Stream> = (0..p as u64).map(|j| Stream::new(seed, 5000 + j)).collect();

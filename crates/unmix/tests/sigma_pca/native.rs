@@ -1,6 +1,7 @@
 //! The fixed point of the published update, found by the second-order solver.
 
 use super::problems::{Problem, in_coordinates, least_cosine, published, tied};
+use std::ops::RangeInclusive;
 use unmix::datasets::Distribution::{Laplace, Uniform};
 use unmix::neural::gpm::{FixedPoint, GpmOptions};
 use unmix::neural::native::{self, NativePass, NativeSums};
@@ -54,7 +55,13 @@ fn largest_tangential_part(x: &Matrix<f64>, w: &Matrix<f64>, a: &[f64]) -> f64 {
     worst.fold(0.0, f64::max)
 }
 
-fn reaches(problem: &Problem, a: f64, most: u64, cosine: f64) {
+/// How far the fixed point is from orthonormal: at most 1e-2 for independent sources. The signals are correlated in the sample: .02 to
+/// .06 as published, with any implementation (scipy's equation solver: .039, .021 and .037, and .009 and .002 for the points). With 6000 rows
+/// some samples of independent sources exceed 1e-2, with any implementation, too (python/tests/test_bars.py).
+const INDEPENDENT: RangeInclusive<f64> = 0.0..=1e-2;
+const SIGNALS: RangeInclusive<f64> = 0.02..=0.06;
+
+fn reaches(problem: &Problem, a: f64, most: u64, cosine: f64, apart: RangeInclusive<f64>) {
     let k = problem.k();
     in_coordinates(problem.x.as_slice(), problem.x.cols(), k, |rows| {
         let (solved, taken) = solve(rows, &fixed(k, a), rows.first(k));
@@ -64,14 +71,8 @@ fn reaches(problem: &Problem, a: f64, most: u64, cosine: f64) {
         let w = rows.directions(&solved.w);
         let near = least_cosine(&w, &problem.truth);
         assert!(near >= cosine, "{name}: cosine {near} to the truth");
-        // The bound for independent sources in 20,000 rows. The recordings are correlated in the sample, and their fixed point is .02
-        // to .06 from orthonormal, as published; with 6000 rows some samples exceed 1e-2 with any implementation
-        // (python/tests/test_bars.py).
-        let apart = native::orthonormality(&w);
-        assert!(
-            apart <= if problem.x.rows() >= 20_000 { 1e-2 } else { 0.1 },
-            "{name}: {apart} from orthonormal"
-        );
+        let norm = native::orthonormality(&w);
+        assert!(apart.contains(&norm), "{name}: {norm} from orthonormal, not in {apart:?}");
         let tangential = largest_tangential_part(&problem.x, &w, &solved.a);
         assert!(tangential < 1e-5, "{name}: the tangential part of the gradient is {tangential:e}");
     });
@@ -80,13 +81,17 @@ fn reaches(problem: &Problem, a: f64, most: u64, cosine: f64) {
 #[test]
 fn every_problem_is_solved_in_few_sweeps_to_a_stationary_point() {
     let all = published();
-    for (i, a, cosine) in
-        [(0, 0.8, 0.999), (1, 0.8, 0.998), (2, 0.8, 0.997), (3, 1.0, 0.999), (4, 3.0, 0.998)]
-    {
-        reaches(&all[i], a, 20, cosine);
+    for (i, a, cosine, apart) in [
+        (0, 0.8, 0.999, SIGNALS),
+        (1, 0.8, 0.998, SIGNALS),
+        (2, 0.8, 0.997, SIGNALS),
+        (3, 1.0, 0.999, INDEPENDENT),
+        (4, 3.0, 0.998, INDEPENDENT),
+    ] {
+        reaches(&all[i], a, 20, cosine, apart);
     }
-    reaches(&tied("laplace", 20_000, [Laplace; 5], 1), 4.0, 15, 0.9995);
-    reaches(&tied("uniform", 20_000, [Uniform; 5], 1), 0.8, 15, 0.9995);
+    reaches(&tied("laplace", 20_000, [Laplace; 5], 1), 4.0, 15, 0.9995, INDEPENDENT);
+    reaches(&tied("uniform", 20_000, [Uniform; 5], 1), 0.8, 15, 0.9995, INDEPENDENT);
 }
 
 #[test]

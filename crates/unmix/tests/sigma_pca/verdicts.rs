@@ -1,13 +1,14 @@
 //! Error rate of the verdict `resolved`: a small sample of every design. The example `verdicts` computes the full table.
 
-use super::designs::{DESIGNS, Design, Sample, make, wrong_below};
+use super::designs::{DESIGNS, Design, Sample, make, upper_bound, wrong_below};
 use crate::made::{numbers, settings, try_fit};
+use crate::skipped::skipped;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use unmix::datasets::Distribution;
 use unmix::neural::evidence::SamplingError;
 use unmix::neural::pairs::{Unresolved, VerdictInput, in_words, verdicts};
 use unmix::neural::separation::Separation;
-use unmix::stability::SIGNIFICANCE_LEVEL;
 use unmix::{AnyRows, Model, Outcome, Rows, Run};
 
 fn fit(sample: &Sample, given: Value) -> Model {
@@ -38,7 +39,57 @@ fn resolved_components_are_right_in_99_models_of_100_on_every_design() {
             }
         }
     }
-    assert!(wrong.len() as f64 <= (SIGNIFICANCE_LEVEL * f64::from(models)).ceil(), "{wrong:?} of {models}");
+    assert_few_are_wrong(&wrong, models);
+}
+
+/// Asserts that the 95 % upper bound of the share of wrong models is below 3 %: with the 120 or 128 models of these tests, that none is
+/// wrong. To bound the share by the documented 1 %, 300 models are needed: the example `verdicts` has counted more.
+fn assert_few_are_wrong(wrong: &[String], models: usize) {
+    let bound = upper_bound(wrong.len(), models);
+    assert!(bound < 0.03, "{wrong:?} of {models} models: with 95 % confidence at most {bound:.4}");
+}
+
+/// The kinds of sources that a review tried, at the sizes where it found most errors; only where `UNMIX_TESTS` is "all".
+#[test]
+fn resolved_components_are_right_with_30_and_60_columns() {
+    if std::env::var_os("UNMIX_TESTS").is_none_or(|which| which != "all") {
+        return skipped("verdicts with 30 and 60 columns", "UNMIX_TESTS is not 'all'");
+    }
+    let mut cells = Vec::new();
+    for (name, design) in &DESIGNS[..10] {
+        for (n, p) in [(3000, 30), (8000, 30), (3000, 60)] {
+            cells.extend((2000..2004).map(|seed| (*name, *design, n, p, seed)));
+        }
+    }
+    // Fits of one thread each, two at a time.
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some(&(name, design, n, p, seed)) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let sample = make(design, n, p, seed);
+            let mut rows = AnyRows::from(Rows::from_slice(sample.x.as_slice(), p).unwrap());
+            let run = Run { threads: 1, ..Run::default() };
+            let model = unmix::fit("sigma-pca", &settings(json!({})), &mut rows, &run).unwrap();
+            let (resolved, wrong) = resolved(&sample, &model);
+            done.push((name, format!("{n} x {p}, seed {seed}"), p, resolved, wrong));
+        }
+        done
+    };
+    let models: Vec<_> = std::thread::scope(|scope| {
+        let workers = [scope.spawn(&work), scope.spawn(&work)];
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    });
+    let wrong: Vec<String> = models
+        .iter()
+        .filter(|(.., wrong)| *wrong > 0)
+        .map(|(name, which, _, resolved, wrong)| format!("{name} {which}: {wrong} of {resolved} resolved"))
+        .collect();
+    assert_few_are_wrong(&wrong, models.len());
+    // The review counted 72 % of the Laplace sources of its models as resolved.
+    let laplace: Vec<_> = models.iter().filter(|(name, ..)| *name == "Laplace ties").collect();
+    let resolved: usize = laplace.iter().map(|(_, _, _, resolved, _)| resolved).sum();
+    let share = resolved as f64 / laplace.iter().map(|(_, _, p, ..)| p).sum::<usize>() as f64;
+    assert!(share >= 0.72, "{share}: {laplace:?}");
 }
 
 /// No fit of ordinary rows ends because no step is left, above its tolerance and above rounding errors.
