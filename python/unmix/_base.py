@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
@@ -235,14 +236,16 @@ class Estimator(RunOptions, Settings, Input, Coding):
     @classmethod
     @functools.cache
     def _accepted_only(cls):
-        """Parameters that are accepted for compatibility alone, with their defaults. Not ``copy``: arrays are never modified, whatever it is."""
+        """Parameters that are accepted for compatibility alone, with their defaults and the value that asks for what is done anyway. Not
+        ``copy``: arrays are never modified, whatever it is."""
         settings = (s for s in registry()[cls._method]["settings"] if s["python_only"])
-        return [(s["name"], s["default"]) for s in settings if s["name"] not in ("copy", "sparse_output")]
+        done = {"svd_method": "lapack", "power_iteration_normalizer": "QR"}
+        return [(s["name"], (s["default"], done.get(s["name"]))) for s in settings if s["name"] not in ("copy", "sparse_output")]
 
     def _warn_accepted(self):
         """Warn about parameters that have no effect."""
-        for name, default in self._accepted_only():
-            if (value := getattr(self, name)) != default:
+        for name, silent in self._accepted_only():
+            if (value := getattr(self, name)) not in silent:
                 warn(f"{name}={value!r} has no effect: it is accepted for compatibility with scikit-learn")
 
     def _warn(self):

@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
 from ._base import Estimator
-from ._fixed import fixed
 from ._gaps import Gaps
 from ._parameters import MatrixCompletionParameters
 from ._read import Files, listed_cells
@@ -241,7 +240,7 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
         """
         if not self.__sklearn_is_fitted__():
             raise AttributeError("this MatrixCompletion is not fitted yet, so it has no completed_")
-        return fixed(_unmix.completed(self._model, self._run_arguments()))
+        return _unmix.completed(self._model, self._run_arguments())
 
     def predict_cells(self, cells: ArrayLike | Files, return_std: bool = False) -> Any:
         """Return predicted values of single cells of the rows of the fit.

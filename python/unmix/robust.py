@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import Estimator
-from ._fixed import fixed
 from ._parameters import RobustPCAParameters
 from ._settings import _validated
 from ._sources import read
@@ -219,7 +218,7 @@ class RobustPCA(RobustPCAParameters, Estimator):
             check_is_fitted(self)
             rows = self._fitted_rows(name)
             low = self._low_rank(rows)
-            return fixed(low if name == "low_rank_" else self._sparse(rows, low))
+            return low if name == "low_rank_" else self._sparse(rows, low)
 
     def _fitted_rows(self, name):
         """The rows of the fit, which ``name`` needs."""

@@ -38,12 +38,12 @@ fn flattened(shape: &[u64], options: &Options) -> Option<String> {
 /// ```
 /// let note = unmix_io::note_on_axes("X", &[100, 40, 128]).unwrap();
 /// assert!(note.starts_with("X has 3 axes (100 x 40 x 128): a row is 40 x 128 numbers; "));
-/// assert!(note.ends_with("X.reshape(-1, 128) makes 4000 rows of 128"));
+/// assert!(note.ends_with("X.reshape(-1, 128) makes 4000 rows of 128, X.reshape(len(X), -1) these rows without this note"));
 /// assert_eq!(unmix_io::note_on_axes("X", &[100, 28, 28]), None);
 /// ```
 pub fn note_on_axes(name: &str, shape: &[u64]) -> Option<String> {
     let note = several_axes(shape, |_, last| format!("{name}.reshape(-1, {last})"))?;
-    Some(format!("{name} {note}"))
+    Some(format!("{name} {note}, {name}.reshape(len({name}), -1) these rows without this note"))
 }
 
 /// The note that a row is several axes, unless it has the shape of a picture. `remedy`: what makes all axes but the last one axis of rows, by
@@ -340,7 +340,10 @@ mod tests {
         assert!(note.ends_with(end), "{note}");
         let note = note_on_axes("X", &[5, 2, 3, 128]).unwrap();
         assert!(note.starts_with("X has 4 axes (5 x 2 x 3 x 128): a row is 2 x 3 x 128 numbers; "), "{note}");
-        assert!(note.ends_with("; X.reshape(-1, 128) makes 30 rows of 128"), "{note}");
+        assert!(
+            note.contains("; X.reshape(-1, 128) makes 30 rows of 128, X.reshape(len(X), -1) these"),
+            "{note}"
+        );
         for shape in [&[9, 28, 28][..], &[9, 112, 92, 3], &[9, 3, 32, 32], &[9, 1, 128], &[9, 5], &[9], &[]] {
             assert_eq!(flattened(shape, &options), None, "{shape:?}");
             assert_eq!(note_on_axes("X", shape), None, "{shape:?}");

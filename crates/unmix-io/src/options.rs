@@ -215,13 +215,8 @@ impl Options {
     /// What a row of pictures is, in words: where they differ, so does the meaning of the numbers. Not which patches are read, and no
     /// colours: the shape of a row has these.
     pub fn row_of_pictures(&self) -> String {
-        match &self.patches {
-            None => "whole pictures".into(),
-            Some(cut) => {
-                let how = if cut.normalise { ", each standardised" } else { "" };
-                format!("patches of {}x{} pixels{how}", cut.height, cut.width)
-            }
-        }
+        let patch = self.patches.as_ref().map(|cut| (cut.height, cut.width));
+        unmix::model::row_of_pictures(patch, self.patches.as_ref().is_some_and(|cut| cut.normalise))
     }
 
     /// The axes of the samples as a user writes them, unless it is the first axis.

@@ -45,6 +45,7 @@ pub(crate) use linear::{Linear, LinearParameters};
 pub use mixture::Mixture;
 pub use nonnegative::NonNegative;
 pub use path::{ALONG_ALPHA, AlongAlpha};
+pub use pictures::row_of_pictures;
 pub use posterior::PosteriorMean;
 pub use quality::{Measures, Parts, Quality, Residual};
 pub use registry::{Accepts, Fit, MakeSpec, Method, Variant};

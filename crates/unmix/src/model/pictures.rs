@@ -2,20 +2,34 @@
 
 use super::Model;
 
+/// The end of the record of rows that were standardised one by one.
+const STANDARDISED: &str = ", each standardised";
+
+/// The record of rows that are whole pictures, or patches of `patch` (height, width) pixels, each standardised or not.
+pub fn row_of_pictures(patch: Option<(usize, usize)>, standardised: bool) -> String {
+    let row = patch
+        .map_or("whole pictures".into(), |(height, width)| format!("patches of {height}x{width} pixels"));
+    if standardised { row + STANDARDISED } else { row }
+}
+
 impl Model {
-    /// The same model, with a record of what a row was, in words such as "patches of 8x8 pixels"; `None` for rows that are no pictures.
+    /// The same model, with a record of what a row was, of [`row_of_pictures`]; `None` for rows that are no pictures.
     pub fn with_pictures(mut self, row: Option<String>) -> Self {
         self.report.run.pictures = row;
         self
     }
 
-    /// A sentence if the rows of the fit were pictures that were read in another way than as `row`, in the words of
-    /// [`with_pictures`](Self::with_pictures).
+    /// A sentence if the rows of the fit were pictures that were read in another way than as `row`, of [`row_of_pictures`]. Rows of unlike
+    /// sizes are refused elsewhere, and whole pictures may be of the size of patches, so that only the standardisation tells.
     pub fn other_pictures(&self, row: &str) -> Option<String> {
-        let fitted = self.report.run.pictures.as_deref().filter(|fitted| *fitted != row)?;
+        let is_standardised = |row: &str| row.ends_with(STANDARDISED);
+        let fitted = self.report.run.pictures.as_deref()?;
+        if is_standardised(fitted) == is_standardised(row) {
+            return None;
+        }
         Some(format!(
             "pictures are read as {row}, and those of the fit were read as {fitted}: codes and errors of the two cannot be compared; \
-             read the pictures with the options of the fit"
+             read both in the same way"
         ))
     }
 }
