@@ -9,7 +9,8 @@ use std::collections::HashMap;
 
 impl Model {
     /// The model of the union of this model's rows and those of `right`, with the settings and the columns of this one. If the columns
-    /// of `right` have the same names in another order, its sums are reordered, which is exact.
+    /// of `right` have the same names in another order, its sums are reordered, which is exact. The record of how pictures were read is that
+    /// of this one.
     ///
     /// # Errors
     ///
@@ -30,7 +31,8 @@ impl Model {
             Some(order) => Cow::Owned(b.reordered(order)),
             None => Cow::Borrowed(b),
         };
-        (self.method.spec)(&self.settings)?.fit_sums(&a.merged(&b)?, &self.features, run)
+        let merged = (self.method.spec)(&self.settings)?.fit_sums(&a.merged(&b)?, &self.features, run)?;
+        Ok(merged.with_pictures(self.report.run.pictures.clone()))
     }
 }
 
