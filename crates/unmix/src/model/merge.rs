@@ -5,7 +5,7 @@ use crate::data::{Features, listed};
 use crate::error::{Error, Result};
 use crate::run::Run;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 impl Model {
     /// The model of the union of this model's rows and those of `right`, with the settings and the columns of this one. If the columns
@@ -14,7 +14,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// Models of different methods or columns, models that do not store their sums.
+    /// Models of different methods or columns, models that do not store their sums, columns in different orders with a name twice.
     pub fn merge(&self, right: &Self, run: &Run<'_>) -> Result<Self> {
         if self.method.key != right.method.key {
             let found =
@@ -52,6 +52,14 @@ fn order(left: &Features, right: &Features) -> Result<Option<Vec<usize>>> {
             Err(refused(shapes, "merge models of the same columns"))
         };
     }
+    // With a name twice, the same sums could be taken twice, and others left out.
+    for (which, names) in [("first", ours), ("second", theirs)] {
+        if let Some(name) = given_twice(names) {
+            let found =
+                format!("their columns are not in the same order, and two of the {which} are named '{name}'");
+            return Err(refused(found, "fit both to columns of distinct names"));
+        }
+    }
     let places: HashMap<&str, usize> =
         theirs.iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect();
     let order: Option<Vec<usize>> = ours.iter().map(|name| places.get(name.as_str()).copied()).collect();
@@ -59,6 +67,12 @@ fn order(left: &Features, right: &Features) -> Result<Option<Vec<usize>>> {
         Some(order) => Ok(Some(order)),
         None => Err(other_names(ours, theirs)),
     }
+}
+
+/// The first name that is the same as one before it.
+fn given_twice(names: &[String]) -> Option<&str> {
+    let mut seen = HashSet::new();
+    names.iter().map(String::as_str).find(|name| !seen.insert(*name))
 }
 
 /// The error that names the columns that only one of the models has.
