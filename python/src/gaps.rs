@@ -4,7 +4,7 @@ use crate::call::{RunOptions, RunOptionsTuple, call};
 use crate::error::raised;
 use crate::input::{Input, warn};
 use crate::model::Model;
-use numpy::{Element, PyArray1, PyArray2, PyArray3, PyArrayMethods};
+use numpy::{Element, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use unmix::data::{Sink, VecSink};
 use unmix::impute::{ImputeOptions, Imputer};
@@ -153,12 +153,13 @@ type ValuesAndErrors<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>
 pub(crate) fn predict_cells<'py>(
     py: Python<'py>,
     model: &Model,
-    rows: Vec<u64>,
-    columns: Vec<u64>,
+    rows: PyReadonlyArray1<'py, u64>,
+    columns: PyReadonlyArray1<'py, u64>,
     std: bool,
 ) -> PyResult<ValuesAndErrors<'py>> {
     let of = model.inner.clone();
-    let cells: Vec<(u64, u64)> = rows.into_iter().zip(columns).collect();
+    let (rows, columns) = (rows.as_array(), columns.as_array());
+    let cells: Vec<(u64, u64)> = rows.iter().copied().zip(columns.iter().copied()).collect();
     let cost = Some(cells.len() as u64);
     let (values, errors) = call(py, RunOptions::default(), Dtype::F64, cost, move |_| {
         unmix::impute::predict_cells(&of, &cells, std)

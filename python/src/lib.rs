@@ -146,8 +146,9 @@ fn tensors(given: Option<NamedTables<'_>>) -> unmix::model::Tensors {
 }
 
 /// The model `before` of `method` with `settings` (JSON), updated with the rows `x`; without `before`, a new model. `init` is then a model
-/// whose stream is continued, or whose parameters are the initial values. Returns the notes about how a file was read, too: they are among
-/// the warnings of the model's report, so that the caller raises them once.
+/// whose stream is continued, or whose parameters are the initial values. The record of how pictures were read is that of the first of the
+/// stream. Returns the notes about how a file was read, too: they are among the warnings of the model's report, so that the caller raises
+/// them once.
 #[pyfunction]
 #[pyo3(signature = (method, settings, before, x, run_options, names=None, invocation=None, given=None, init=None, max_seconds=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
@@ -183,13 +184,16 @@ fn partial_fit(
         if let Some(first) = init.as_deref().filter(|_| before.is_none())
             && let Some(model) = unmix::model::continued(&method, &settings, &given, first, &rows, run)?
         {
-            return Ok((model, notices));
+            let earlier = first.report().run.pictures.clone();
+            return Ok((model.with_pictures(earlier.or(pictures)), notices));
         }
-        Ok((unmix::partial_fit_given(&method, &settings, given, before.as_deref(), &rows, run)?, notices))
+        let model = unmix::partial_fit_given(&method, &settings, given, before.as_deref(), &rows, run)?;
+        let earlier = before.as_deref().and_then(|model| model.report().run.pictures.clone());
+        Ok((model.with_pictures(earlier.or(pictures)), notices))
     })?;
     let (fitted, notices) = fitted;
     warn_ignored(py, &notices)?;
-    Ok((Model::new(fitted.with_pictures(pictures)), notices.sentences()))
+    Ok((Model::new(fitted), notices.sentences()))
 }
 
 /// The number of components of `x` by each of `rules`, by name, as JSON; an empty list means the rules based on variances. `names`

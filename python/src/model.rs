@@ -9,7 +9,7 @@ pub(crate) use arrays::matrix;
 use crate::call::{RunOptions, RunOptionsTuple, call};
 use crate::codes::Direction;
 use crate::error::{in_python, raised};
-use crate::input::{Input, Wanted};
+use crate::input::{Input, Wanted, warn_notes};
 use crate::sums::Sums;
 use arrays::lend;
 use numpy::{PyArray1, PyArray2};
@@ -66,7 +66,7 @@ impl Model {
     }
 
     /// A sentence if `input` is pictures that are read in another way than those of the fit.
-    fn of_other_pictures(&self, input: &Input) -> Option<String> {
+    pub(crate) fn of_other_pictures(&self, input: &Input) -> Option<String> {
         input.pictures().and_then(|row| self.inner.other_pictures(&row))
     }
 }
@@ -227,7 +227,8 @@ impl Model {
         Sums::of(&self.inner)
     }
 
-    /// The model of the union of its rows and those of `right`; it records `invocation`.
+    /// The model of the union of its rows and those of `right`; it records `invocation`. Warns if both are of pictures that were read in
+    /// different ways.
     fn merge(
         &self,
         py: Python<'_>,
@@ -237,6 +238,8 @@ impl Model {
     ) -> PyResult<Self> {
         let (left, right) = (self.inner.clone(), right.get().inner.clone());
         let cost = (left.n_features() as u64).pow(3);
+        let other = right.report().run.pictures.as_deref().and_then(|row| left.other_pictures(row));
+        warn_notes(py, other.as_slice())?;
         let merged = call(py, run_options.into(), left.dtype(), Some(cost), move |run| {
             left.merge(&right, &unmix::Run { invocation: Some(&invocation), ..*run })
         })?;

@@ -95,6 +95,9 @@ pub(crate) struct Files {
 /// Numbers of rows and columns, names of the columns, and the name of the type.
 type TableProperties = (u64, usize, Option<Vec<String>>, &'static str);
 
+/// Rows and columns of cells.
+type Cells<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>);
+
 #[pymethods]
 impl Files {
     #[new]
@@ -121,11 +124,13 @@ impl Files {
         self.inner.read_once()
     }
 
-    /// Row and column of each cell of a list, in the order of its lines.
-    fn cells(&self, py: Python<'_>, run_options: RunOptionsTuple) -> PyResult<(Vec<u64>, Vec<u64>)> {
+    /// Rows and columns of the cells of a list, in the order of its lines.
+    fn cells<'py>(&self, py: Python<'py>, run_options: RunOptionsTuple) -> PyResult<Cells<'py>> {
         let files = self.inner.clone();
         let cells = call(py, run_options.into(), Dtype::F64, None, move |run| files.cells(run))?;
-        Ok(cells.into_iter().unzip())
+        warn_notes(py, unmix_io::note_on_cells(&cells).as_slice())?;
+        let (rows, columns): (Vec<u64>, Vec<u64>) = cells.into_iter().unzip();
+        Ok((PyArray1::from_vec(py, rows), PyArray1::from_vec(py, columns)))
     }
 
     /// Numbers of rows and columns, names and type, without keeping the rows.

@@ -19,6 +19,8 @@ struct SumsState {
     /// None before the first batch, which determines the number of columns and the type.
     sums: Option<unmix::model::Sums>,
     features: Features,
+    /// What a row was, in words, in the first batch of pictures.
+    pictures: Option<String>,
 }
 
 impl Sums {
@@ -27,8 +29,9 @@ impl Sums {
     }
 
     pub(crate) fn of(model: &unmix::Model) -> Option<Self> {
-        let sums = Some(model.sums()?.clone());
-        Some(Self(Arc::new(Mutex::new(SumsState { sums, features: model.features().clone() }))))
+        let (sums, features) = (Some(model.sums()?.clone()), model.features().clone());
+        let pictures = model.report().run.pictures.clone();
+        Some(Self(Arc::new(Mutex::new(SumsState { sums, features, pictures }))))
     }
 }
 
@@ -71,7 +74,7 @@ impl Sums {
         let input = Input::new(x)?;
         let (cost, dtype) =
             (input.shape().map(|(n, p)| n.saturating_mul(p).saturating_mul(p)), input.dtype());
-        let shared = self.0.clone();
+        let (shared, pictures) = (self.0.clone(), input.pictures());
         let notices = call(py, run_options.into(), dtype, cost, move |run| {
             let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
             let wanted = Wanted {
@@ -88,10 +91,12 @@ impl Sums {
                 // Before anything is added, so that a failed batch has no effect.
                 let mut sums = unmix::model::Sums::new(rows.n_features(), rows.dtype())?;
                 unmix::with_rows!(&rows, rows => sums.add(&method, rows, run))?;
-                *state = SumsState { sums: Some(sums), features: rows.features().clone() };
+                let features = rows.features().clone();
+                *state = SumsState { sums: Some(sums), features, pictures: None };
             } else if let Some(sums) = &mut state.sums {
                 unmix::with_rows!(&rows, rows => sums.add(&method, rows, run))?;
             }
+            state.pictures = state.pictures.take().or(pictures);
             Ok(notices)
         })?;
         warn(py, &notices)
@@ -114,30 +119,33 @@ impl Sums {
                 "{method} has no rows yet; add some with partial_fit"
             )));
         };
-        let (dtype, p) = (sums.dtype(), sums.n_features() as u64);
+        let (dtype, p, pictures) = (sums.dtype(), sums.n_features() as u64, state.pictures);
         let fitted = call(py, run_options.into(), dtype, Some(p.pow(3)), move |run| {
             let run = &unmix::Run { invocation: invocation.as_deref(), ..*run };
             (unmix::method::find(&method)?.spec)(&settings)?.fit_sums(&sums, &state.features, run)
         })?;
-        Ok(Model::new(fitted))
+        Ok(Model::new(fitted.with_pictures(pictures)))
     }
 
     /// The sums in the bytes of a pickle.
     #[staticmethod]
-    fn from_bytes(bytes: &[u8], names: Option<Vec<String>>) -> PyResult<Self> {
+    #[pyo3(signature = (bytes, names, pictures=None))]
+    fn from_bytes(bytes: &[u8], names: Option<Vec<String>>, pictures: Option<String>) -> PyResult<Self> {
         let sums = match bytes.is_empty() {
             true => None,
             false => Some(unmix::model::Sums::from_bytes(bytes).map_err(|e| raised(e, Dtype::F64))?),
         };
-        Ok(Self(Arc::new(Mutex::new(SumsState { sums, features: Features { names, shape: None } }))))
+        let features = Features { names, shape: None };
+        Ok(Self(Arc::new(Mutex::new(SumsState { sums, features, pictures }))))
     }
 
     #[allow(clippy::type_complexity)] // Python's protocol: a constructor and its arguments.
     fn __reduce__<'py>(
         slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<Vec<String>>))> {
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<Vec<String>>, Option<String>))> {
         let (py, state) = (slf.py(), slf.get().state());
         let bytes = state.sums.map(|s| s.to_bytes()).unwrap_or_default();
-        Ok((slf.get_type().getattr("from_bytes")?, (PyBytes::new(py, &bytes), state.features.names)))
+        let parts = (PyBytes::new(py, &bytes), state.features.names, state.pictures);
+        Ok((slf.get_type().getattr("from_bytes")?, parts))
     }
 }

@@ -103,6 +103,9 @@ def test_a_list_of_cells_in_a_file_is_the_sparse_matrix(ratings, tmp_path):
     for given in (cells, unmix.open(path, triplets=True, columns=["row", "column"])):
         for found, want in zip(by_file.predict_cells(given, return_std=True), by_file.predict_cells(at, return_std=True)):
             assert_array_equal(found, want)
+    path.write_text("row,column\n1,1\n2,1\n")
+    with pytest.warns(UserWarning, match="numbered from 1\\? They are numbered from 0 here"):
+        assert_array_equal(by_file.predict_cells(unmix.open(path, triplets=True)), by_file.predict_cells([[1, 1], [2, 1]]))
     # The last columns of other rows may have no cell.
     path.write_text("row,column,value\n0,1,2.5\n")
     assert by_file.transform(unmix.open(path, triplets=True)).shape == (1, 3)

@@ -1,5 +1,8 @@
 """Pictures and sounds are read as other packages read them."""
 
+import pickle
+import warnings
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -7,7 +10,7 @@ from scipy.io import wavfile
 from test_readers import SEEDS, assert_same, random, without_run
 
 import unmix
-from unmix import PCA
+from unmix import PCA, DictionaryLearning
 
 
 @SEEDS
@@ -88,3 +91,24 @@ def test_pictures_and_an_array_of_their_pixels_give_the_same_model(tmp_path):
     np.save(tmp_path / "x.npy", pixels / 255)
     models = [PCA(3, random_state=0).fit(tmp_path / name) for name in ["pictures", "x.npy"]]
     assert without_run(models[0]) == without_run(models[1])
+
+
+def test_the_way_in_which_pictures_were_read_is_kept(tmp_path):
+    rng = np.random.RandomState(0)
+    for i in range(8):
+        Image.fromarray(rng.randint(0, 256, size=(12, 16)).astype(np.uint8)).save(tmp_path / f"{i}.png")
+    squares, bars, X = unmix.open(tmp_path, patches="4x4"), unmix.open(tmp_path, patches="2x8"), rng.rand(40, 16)
+    of_array, of_bars = PCA(3, random_state=0).partial_fit(X), PCA(3, random_state=0).partial_fit(bars)
+    # A batch of an array, and one of pictures that are read in another way.
+    grown = PCA(3, random_state=0).partial_fit(squares).partial_fit(X).partial_fit(bars)
+    learned = DictionaryLearning(4, random_state=0).partial_fit(squares).partial_fit(X)
+    with pytest.warns(UserWarning, match="cannot be compared"):
+        merged = grown.merge(of_bars)
+    for model in [grown, pickle.loads(pickle.dumps(grown)).partial_fit(X), merged, merged.merge(of_array).partial_fit(X), learned]:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message=".*cannot be compared")
+            model.transform(squares)
+        with pytest.warns(UserWarning, match="read as patches of 2x8 pixels, and those of the fit were read as patches of 4x4"):
+            model.transform(bars)
+    with pytest.warns(UserWarning, match="cannot be compared"):
+        grown.quality(bars)

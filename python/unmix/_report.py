@@ -56,6 +56,8 @@ class Report:
         Results of some methods, described with the attribute ``report_`` of their classes; else None.
     invocation : str or None
         The command line or the call in Python that made the model (arrays by name only). None in older files.
+    pictures : str or None
+        What a row was, such as ``"patches of 8x8 pixels"``, if the fit read pictures from files; else None.
     settings : dict
         Settings as resolved, such as the solver that ``"auto"`` chose.
 
@@ -93,6 +95,7 @@ class Report:
     settings: dict[str, Any]
     invocation: str | None
     # Present for some fits only.
+    pictures: Any = None
     halves: Any = None
     norms: Any = None
     orthonormality: Any = None

@@ -296,5 +296,6 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
         if (whole < 0).any():
             at = int(np.flatnonzero((whole < 0).any(axis=1))[0])
             raise ValueError(f"cells must be counted from 0: cell {at} is {tuple(whole[at].tolist())}")
-        values, std = _unmix.predict_cells(self._model, whole[:, 0].tolist(), whole[:, 1].tolist(), bool(return_std))
+        rows, columns = whole.T.astype(np.uint64)
+        values, std = _unmix.predict_cells(self._model, rows, columns, bool(return_std))
         return (values, std) if return_std else values

@@ -69,7 +69,11 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
     let progress = Progress::new(running);
     let run = progress.run(running);
     let input = list::lines(files, reading, &run, running.quiet)?;
-    let found = with_rows!(&input.rows, rows => CellErrors::of(model, &rows.triplets()?)?);
+    let found = with_rows!(&input.rows, rows => {
+        let list = rows.triplets()?;
+        list::tell_numbering(&list.cells, running.quiet);
+        CellErrors::of(model, &list)?
+    });
     progress.clear();
     if found.cells.is_empty() {
         let (found, remedy) = ("none of its cells has a value", "give row, column and value of known cells");

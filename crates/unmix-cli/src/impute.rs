@@ -51,6 +51,7 @@ fn listed(args: &Impute) -> Done {
     let input = list::lines(&files, &apply.reading, &run, apply.running.quiet)?;
     let (cells, values, std, filled) = with_rows!(&input.rows, rows => {
         let list = rows.triplets()?;
+        list::tell_numbering(&list.cells, apply.running.quiet);
         let (values, std) = fill_cells(&model, &list, errors.is_some())?;
         let known = |known: &Vec<_>| known.iter().filter(|x| !Real::to_f64(**x).is_nan()).count();
         let filled = values.len() - list.values.as_ref().map_or(0, known);

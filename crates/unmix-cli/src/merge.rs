@@ -29,11 +29,10 @@ pub(crate) fn merge(args: &Merge, typed: Option<&str>) -> Done {
     }
     let mut models = models.into_iter();
     let Some(mut merged) = models.next() else { return Ok(0) };
-    let pictures = merged.report().run.pictures.clone();
     for model in models {
         let other = model.report().run.pictures.as_deref().and_then(|row| merged.other_pictures(row));
         other.iter().for_each(|said| terminal::warning(said));
-        merged = merged.merge(&model, &run)?.with_pictures(pictures.clone());
+        merged = merged.merge(&model, &run)?;
     }
     progress.clear();
     save(&merged, &place)?;

@@ -103,6 +103,9 @@ fn model_text(file: &Path, model: &Model) -> String {
     if let Some(shape) = &model.features().shape {
         out += &format!("\n{}  {}\n", paint(TITLE, "Shape of one sample"), lengths(shape));
     }
+    if let Some(row) = &model.report().run.pictures {
+        out += &format!("\n{}  {row}\n", paint(TITLE, "Pictures read as"));
+    }
     out += &format!("\n{}\n", paint(TITLE, "Settings"));
     for (name, value) in &model.report().settings {
         let given = model.settings().get(name).filter(|given| *given != value);

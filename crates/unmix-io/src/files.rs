@@ -100,10 +100,15 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// A file that is missing; a pattern that matches no file; no file at all.
+    /// A file that is missing; a pattern that matches no file; no file at all; the standard input more than once.
     pub fn new(paths: &[impl AsRef<Path>], options: Options) -> Result<Self> {
         let named = |path: PathBuf| Found::at(&path).map(|found| (path, found));
-        let files: Vec<_> = paths::expand(paths)?.into_iter().map(named).collect::<Result<_>>()?;
+        let paths = paths::expand(paths)?;
+        if paths.iter().filter(|path| path.as_path() == Path::new("-")).count() > 1 {
+            let found = "it is given more than once (as '-'), and it can be read only once";
+            return Err(Error::format("the standard input", found, "give it once"));
+        }
+        let files: Vec<_> = paths.into_iter().map(named).collect::<Result<_>>()?;
         if files.is_empty() {
             return Err(Error::format("the input", "no file was given", "give at least one"));
         }

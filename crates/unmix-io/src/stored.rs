@@ -16,13 +16,20 @@ pub(crate) struct Stored {
 
 /// Opens a file; what can only be read once (the standard input, a pipe) is copied first.
 pub(crate) fn open(path: &Path, run: &Run<'_>) -> Result<Stored> {
+    open_then(path, || (), run)
+}
+
+/// [`open`], which calls `opened` before it takes bytes that cannot be read again.
+fn open_then(path: &Path, opened: impl FnOnce(), run: &Run<'_>) -> Result<Stored> {
     if path == Path::new("-") {
+        opened();
         let copy = copy(std::io::stdin().lock(), shown(path), run)?;
         return Ok(Stored { bytes: not_empty(copy)?, nameless: true });
     }
     let bytes = Bytes::open(path)?;
     match bytes {
         Bytes::File { file, .. } if file.metadata().is_ok_and(|m| !m.is_file()) => {
+            opened();
             Ok(Stored { bytes: not_empty(copy(file, path, run)?)?, nameless: true })
         }
         bytes => Ok(Stored { bytes: not_empty(bytes)?, nameless: false }),
@@ -60,8 +67,8 @@ impl Once {
     pub(crate) fn open(&self, run: &Run<'_>) -> Result<Stored> {
         let mut copied = self.copied.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!(*copied, Copied::Nothing) {
-            *copied = Copied::Part;
-            *copied = Copied::All(open(&self.path, run)?.bytes);
+            let stored = open_then(&self.path, || *copied = Copied::Part, run)?;
+            *copied = Copied::All(stored.bytes);
         }
         match &*copied {
             Copied::All(bytes) => Ok(Stored { bytes: bytes.try_clone()?, nameless: true }),

@@ -3,7 +3,6 @@
 use crate::stored::{self, Opener};
 use crate::{Input, Options, chosen, paths};
 use std::path::{Path, PathBuf};
-use unmix::data::Triplets;
 use unmix::{AnyRows, Error, Real, Result, Rows, Run};
 
 /// Columns of a list of cells.
@@ -72,17 +71,17 @@ fn sparse<T: Real>(
     notes: &mut Vec<String>,
 ) -> Result<Rows<'static, T>> {
     let list = lines.triplets()?;
-    notes.extend(from_one(&list));
+    let note = note_on_cells(&list.cells);
+    notes.extend(note.map(|note| format!("{note}, so row 0 and column 0 of the matrix are empty")));
     list.rows(n_features)
 }
 
-/// A note on a list without a cell in row 0 and in column 0, which is usually numbered from 1.
-fn from_one<T>(list: &Triplets<T>) -> Option<String> {
-    let lowest = |of: fn(&(u64, u64)) -> u64| list.cells.iter().map(of).min();
+/// A note on a list of cells, given by row and column, without one in row 0 and in column 0, which is usually numbered from 1.
+pub fn note_on_cells(cells: &[(u64, u64)]) -> Option<String> {
+    let lowest = |of: fn(&(u64, u64)) -> u64| cells.iter().map(of).min();
     let is_from_one = lowest(|cell| cell.0) == Some(1) && lowest(|cell| cell.1) == Some(1);
     is_from_one.then(|| {
-        "no cell is in row 0 or column 0: are rows and columns numbered from 1? They are numbered from 0 here, so row 0 and column 0 of the \
-         matrix are empty"
+        "no cell is in row 0 or column 0: are rows and columns numbered from 1? They are numbered from 0 here"
             .into()
     })
 }

@@ -122,6 +122,20 @@ fn models_that_cannot_be_merged_are_refused() {
     assert!(message(&sums, &plain).contains("the second holds no sums"));
     assert!(message(&plain, &sums).contains("the first holds no sums"));
     assert!(message(&sums, &narrow).contains("merging sums"), "{}", message(&sums, &narrow));
+    // Columns of the same names, in other places: which of two of one name is which is not known.
+    let named = |names: [&str; 4]| {
+        let features = Features { names: Some(names.map(String::from).to_vec()), shape: None };
+        Pca::default().fit_sums(sums.sums().unwrap(), &features, &on_threads(1)).unwrap()
+    };
+    let (plain, twice) = (named(["a", "b", "c", "d"]), named(["a", "b", "c", "b"]));
+    assert!(
+        message(&plain, &twice).contains("two of the second are named 'b'"),
+        "{}",
+        message(&plain, &twice)
+    );
+    assert!(message(&twice, &plain).contains("two of the first are named 'b'"));
+    assert!(message(&named(["b", "a", "c", "b"]), &twice).contains("named 'b'"));
+    assert!(twice.merge(&twice, &on_threads(1)).is_ok());
 }
 
 #[test]

@@ -83,6 +83,7 @@ impl Model {
         let input = Input::new(x)?;
         let (dtype, cost, model, wanted) =
             (input.dtype(), self.cost(&input), self.inner.clone(), self.wanted());
+        warn_notes(py, self.of_other_pictures(&input).as_slice())?;
         let (found, notices) = call(py, run_options.into(), dtype, cost, move |run| {
             let (rows, notices) = input.rows(wanted, run)?;
             let mut sink = VecSink(Vec::new());

@@ -18,6 +18,9 @@ fn pictures_that_are_read_in_another_way_than_those_of_the_fit_give_a_warning() 
     let b = Folder::new();
     photos(&b);
     b.ok("fit pca photos --patches 4x4 --normalise -k 3 -o m.safetensors");
+    let row = "patches of 4x4 pixels, each standardised";
+    assert!(b.ok("show m.safetensors").out.contains(&format!("Pictures read as  {row}")));
+    assert!(b.ok("show m.safetensors --json").out.contains(&format!("\"pictures\": \"{row}\"")));
     let said = "cannot be compared";
     let same = b.ok("score m.safetensors photos --patches 4x4 --normalise --summary");
     assert!(!same.err.contains(said), "{}", same.err);

@@ -107,6 +107,14 @@ fn lists_that_are_read_in_another_way_than_meant_are_noted() {
     assert!(result.err.contains("are rows and columns numbered from 1?"), "{}", result.err);
     let fine = b.ok("fit matrix-completion cells.csv --triplets -o m.safetensors");
     assert!(!fine.err.contains("numbered from 1") && !fine.err.contains("--triplets"), "{}", fine.err);
+    for verb in ["score", "impute"] {
+        let asked =
+            |model: &str, list: &str| b.ok(&format!("{verb} {model} {list} --triplets -o {verb}-{list}")).err;
+        let (from_one, from_zero) =
+            (asked("one.safetensors", "one.csv"), asked("m.safetensors", "cells.csv"));
+        assert!(from_one.contains("numbered from 1? They are numbered from 0 here"), "{verb}: {from_one}");
+        assert!(!from_zero.contains("numbered from 1"), "{verb}: {from_zero}");
+    }
     // Sparse rows of a file: the cells that are not stored.
     let dense: Vec<f64> =
         (0..60).map(|i| if (i + i / 6) % 3 == 0 { 0.0 } else { 1.0 + f64::from(i % 7) }).collect();

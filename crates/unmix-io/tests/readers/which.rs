@@ -170,19 +170,34 @@ fn a_handle_reads_again_and_refuses_files_that_have_changed() {
 fn a_handle_copies_a_pipe_and_reads_it_again() {
     let folder = Folder::new();
     let path = folder.path().join("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let make = || assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    make();
     let files = Files::new(&[&path], Options::default()).unwrap();
     assert!(files.read_once());
+    let run = Run::default();
+    // A pipe that cannot be opened has lost nothing.
+    std::fs::remove_file(&path).unwrap();
+    for _ in 0..2 {
+        let missing = files.open(&run).err().unwrap().to_string();
+        assert!(!missing.contains("start the program again"), "{missing}");
+    }
+    make();
     let write = std::thread::spawn({
         let path = path.clone();
         move || std::fs::write(path, "a,b\n1,2\n3,4\n").unwrap()
     });
-    let run = Run::default();
     for files in [files.clone(), files] {
         assert_eq!(numbers(&files.open(&run).unwrap().rows), [1.0, 2.0, 3.0, 4.0]);
         assert_eq!(files.about(&run).unwrap().n_rows, 2);
     }
     write.join().unwrap();
+}
+
+#[test]
+fn the_standard_input_is_given_once() {
+    assert!(Files::new(&["-"], Options::default()).is_ok());
+    let refused = Files::new(&["-", "-"], Options::default()).err().unwrap().to_string();
+    assert!(refused.contains("the standard input") && refused.contains("more than once"), "{refused}");
 }
 
 #[test]

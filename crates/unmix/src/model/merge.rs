@@ -5,15 +5,16 @@ use crate::data::{Features, listed};
 use crate::error::{Error, Result};
 use crate::run::Run;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 impl Model {
     /// The model of the union of this model's rows and those of `right`, with the settings and the columns of this one. If the columns
-    /// of `right` have the same names in another order, its sums are reordered, which is exact.
+    /// of `right` have the same names in another order, its sums are reordered, which is exact. The record of how pictures were read is that
+    /// of this one.
     ///
     /// # Errors
     ///
-    /// Models of different methods or columns, models that do not store their sums.
+    /// Models of different methods or columns, models that do not store their sums, columns in different orders with a name twice.
     pub fn merge(&self, right: &Self, run: &Run<'_>) -> Result<Self> {
         if self.method.key != right.method.key {
             let found =
@@ -30,7 +31,8 @@ impl Model {
             Some(order) => Cow::Owned(b.reordered(order)),
             None => Cow::Borrowed(b),
         };
-        (self.method.spec)(&self.settings)?.fit_sums(&a.merged(&b)?, &self.features, run)
+        let merged = (self.method.spec)(&self.settings)?.fit_sums(&a.merged(&b)?, &self.features, run)?;
+        Ok(merged.with_pictures(self.report.run.pictures.clone()))
     }
 }
 
@@ -50,6 +52,14 @@ fn order(left: &Features, right: &Features) -> Result<Option<Vec<usize>>> {
             Err(refused(shapes, "merge models of the same columns"))
         };
     }
+    // With a name twice, the same sums could be taken twice, and others left out.
+    for (which, names) in [("first", ours), ("second", theirs)] {
+        if let Some(name) = given_twice(names) {
+            let found =
+                format!("their columns are not in the same order, and two of the {which} are named '{name}'");
+            return Err(refused(found, "fit both to columns of distinct names"));
+        }
+    }
     let places: HashMap<&str, usize> =
         theirs.iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect();
     let order: Option<Vec<usize>> = ours.iter().map(|name| places.get(name.as_str()).copied()).collect();
@@ -57,6 +67,12 @@ fn order(left: &Features, right: &Features) -> Result<Option<Vec<usize>>> {
         Some(order) => Ok(Some(order)),
         None => Err(other_names(ours, theirs)),
     }
+}
+
+/// The first name that is the same as one before it.
+fn given_twice(names: &[String]) -> Option<&str> {
+    let mut seen = HashSet::new();
+    names.iter().map(String::as_str).find(|name| !seen.insert(*name))
 }
 
 /// The error that names the columns that only one of the models has.

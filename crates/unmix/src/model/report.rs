@@ -157,6 +157,9 @@ impl Report {
             map.insert("seconds".into(), self.run.seconds.into());
             map.insert("threads".into(), self.run.threads.into());
             map.insert("invocation".into(), self.run.invocation.clone().into());
+            if let Some(row) = &self.run.pictures {
+                map.insert("pictures".into(), row.clone().into());
+            }
         }
         value
     }
