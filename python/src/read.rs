@@ -128,7 +128,7 @@ impl Files {
     fn cells<'py>(&self, py: Python<'py>, run_options: RunOptionsTuple) -> PyResult<Cells<'py>> {
         let files = self.inner.clone();
         let cells = call(py, run_options.into(), Dtype::F64, None, move |run| files.cells(run))?;
-        warn_notes(py, unmix_io::note_on_cells(&cells).as_slice())?;
+        warn_notes(py, unmix_io::note_on_requested_cells(&cells).as_slice())?;
         let (rows, columns): (Vec<u64>, Vec<u64>) = cells.into_iter().unzip();
         Ok((PyArray1::from_vec(py, rows), PyArray1::from_vec(py, columns)))
     }

@@ -1,6 +1,7 @@
 """Matrix completion in Python: cells, errors, sparse rows, ratings."""
 
 import os
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -104,8 +105,13 @@ def test_a_list_of_cells_in_a_file_is_the_sparse_matrix(ratings, tmp_path):
         for found, want in zip(by_file.predict_cells(given, return_std=True), by_file.predict_cells(at, return_std=True)):
             assert_array_equal(found, want)
     path.write_text("row,column\n1,1\n2,1\n")
-    with pytest.warns(UserWarning, match="numbered from 1\\? They are numbered from 0 here"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
         assert_array_equal(by_file.predict_cells(unmix.open(path, triplets=True)), by_file.predict_cells([[1, 1], [2, 1]]))
+    many = [(i, j) for i in range(1, 6) for j in range(1, 5)]
+    path.write_text("row,column\n" + "".join(f"{i},{j}\n" for i, j in many))
+    with pytest.warns(UserWarning, match="numbered from 1\\? They are numbered from 0 here"):
+        assert_array_equal(by_file.predict_cells(unmix.open(path, triplets=True)), by_file.predict_cells(many))
     # The last columns of other rows may have no cell.
     path.write_text("row,column,value\n0,1,2.5\n")
     assert by_file.transform(unmix.open(path, triplets=True)).shape == (1, 3)

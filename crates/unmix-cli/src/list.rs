@@ -41,7 +41,10 @@ pub(crate) fn lines(
 
 /// Prints the note on cells that seem to be numbered from 1.
 pub(crate) fn tell_numbering(cells: &[(u64, u64)], quiet: bool) {
-    unmix_io::note_on_cells(cells).filter(|_| !quiet).iter().for_each(|note| terminal::warning(note));
+    unmix_io::note_on_requested_cells(cells)
+        .filter(|_| !quiet)
+        .iter()
+        .for_each(|note| terminal::warning(note));
 }
 
 /// The sparse rows given by a list of cells, with as many columns as the model that they are for, if there is one.

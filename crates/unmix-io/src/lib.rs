@@ -83,7 +83,7 @@ pub use options::{Missing, Options, Patches, Pixels};
 pub use paths::expand;
 pub use paths::is_image;
 pub use sparse_writer::SparseWriter;
-pub use triplets::{note_on_cells, open_triplets};
+pub use triplets::{note_on_requested_cells, open_triplets};
 pub use wav::{sample_rate, write_wav};
 pub use wording::Wording;
 

@@ -76,7 +76,7 @@ fn resolved_components_are_right_with_30_and_60_columns() {
         done
     };
     let models: Vec<_> = std::thread::scope(|scope| {
-        let workers = [scope.spawn(&work), scope.spawn(&work)];
+        let workers = [scope.spawn(work), scope.spawn(work)];
         workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
     });
     let wrong: Vec<String> = models
