@@ -174,8 +174,9 @@ def write_synthetic_files(folder):
         lines = [",".join(f"c{j}" for j in range(p)), *(",".join(map(str, row)) for row in np.where(lost, np.nan, rows).round(6))]
         (folder / f"{name}.csv").write_text("\n".join(lines).replace("nan", "") + "\n")
     np.save(folder / "highway.npy", (rng.random((12, 1, 8)) + rng.random((1, 9, 1)) * np.ones((12, 9, 8))).astype(np.float32))
-    members = rng.random((6, 60)) < 0.2
-    counts = scipy.sparse.csr_array(np.where(rng.random((60, 40)) < 0.2, rng.poisson(3, size=(60, 40)), 0) + 3.0 * members.T @ (rng.random((6, 40)) < 0.2))
+    members = rng.random((6, 40)) < 0.2
+    background = np.where(rng.random((40, 24)) < 0.2, rng.poisson(3, size=(40, 24)), 0)
+    counts = scipy.sparse.csr_array(background + 3.0 * members.T @ (rng.random((6, 24)) < 0.2))
     scipy.sparse.save_npz(folder / "cells.npz", counts)
     np.savetxt(folder / "tumours.csv", rng.normal(size=(40, 50)), delimiter=",", header=",".join(f"g{j}" for j in range(50)), comments="")
     np.save(folder / "digits.npy", rng.random((150, 12, 12)).astype(np.float32))
