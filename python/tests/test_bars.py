@@ -5,6 +5,7 @@ quote a bound state what is measured here.
 """
 
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -27,10 +28,10 @@ def independent(kind, n, seed):
     return sources * np.sqrt(TIED) @ axes.T, axes
 
 
-def fixed_point(X, begin, a):
-    """Unit columns `w_j` parallel to the gradient of the nonlinear reconstruction error, by scipy's root finder."""
+def gradients(X, k, a):
+    """The function of `w_j` that is 0 where unit columns are parallel to the gradient of the nonlinear reconstruction error."""
     n, p = X.shape
-    C, k = X.T @ X / n, begin.shape[1]
+    C = X.T @ X / n
 
     def residual(numbers):
         W = numbers.reshape(p, k)
@@ -42,9 +43,21 @@ def fixed_point(X, begin, a):
         G = X.T @ ((sigma * a * t @ (U.T @ U) - Y) * (1 - t * t)) / n
         return ((G - U * (U * G).sum(0)) / sigma**2 + U * (length - 1)).ravel()
 
-    found = root(residual, begin.ravel(), tol=1e-10)
+    return residual
+
+
+def fixed_point(X, begin, a):
+    """Unit columns `w_j` parallel to the gradient of the nonlinear reconstruction error, by scipy's root finder."""
+    residual, of_some = gradients(X, begin.shape[1], a), gradients(X[::5], begin.shape[1], a)
+
+    def jacobian(w):
+        """By differences, and of a fifth of the rows: the root does not depend on it."""
+        here, step = of_some(w), 1e-7
+        return np.stack([of_some(w + step * e) - here for e in np.eye(w.size)], axis=1) / step
+
+    found = root(residual, begin.ravel(), jac=jacobian, tol=1e-10)
     assert np.abs(residual(found.x)).max() < 1e-8
-    return found.x.reshape(p, k)
+    return found.x.reshape(begin.shape)
 
 
 def test_the_fixed_point_is_as_far_from_orthonormal_as_that_of_a_reference():
@@ -77,7 +90,7 @@ def last_ratio(rotations):
     """The last ratio of successive changes of the rotation, among changes that are neither far from convergence nor below 1e-6: the square of a
     smaller one is a rounding error of the objective, by which the fit may refuse it."""
     changes = []
-    for before, after in zip(rotations, rotations[1:]):
+    for before, after in pairwise(rotations):
         products = after @ before.T
         order = np.abs(products).argmax(1)
         sign = np.sign(products[np.arange(len(order)), order])
@@ -91,33 +104,28 @@ def last_ratio(rotations):
 def contractions(X, fun, begin):
     """Contraction factors of the fixed-point iteration near the solution, by the formula and by unmix, from the same initial rotation."""
 
-    def ours(steps):
+    def ours(rotation):
+        """The fit after one iteration from a rotation."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ICA(algorithm="fastica", fun=fun, tol=0, max_iter=steps, w_init=begin, order="found", subsample=0).fit(X)
+            return ICA(algorithm="fastica", fun=fun, tol=0, max_iter=1, w_init=rotation, order="found", subsample=0).fit(X)
 
-    first = ours(1)
+    first = ours(begin)
     Z = (X - first.mean_) @ first.rotation_ / first.scale_
     g, slope = CONTRASTS[fun]
-    expected = [begin]
+
+    def theirs(rotation):
+        Y = Z @ rotation.T
+        return polar(g(Y).T @ Z / len(Z) - slope(Y).mean(0)[:, None] * rotation)
+
+    return last_ratio(iterated(theirs, begin)), last_ratio(iterated(lambda rotation: ours(rotation).second_rotation_.T, begin))
+
+
+def iterated(step, rotation):
+    """Rotations after 0, 1, 2, ... iterations, 40 at most, computed on request."""
     for _ in range(40):
-        Y = Z @ expected[-1].T
-        expected.append(polar(g(Y).T @ Z / len(Z) - slope(Y).mean(0)[:, None] * expected[-1]))
-    return last_ratio(expected), last_ratio(Fits(begin, ours))
-
-
-class Fits:
-    """Rotations after 0, 1, 2, ... iterations, fitted on request."""
-
-    def __init__(self, begin, fit):
-        self.begin, self.fit = begin, fit
-
-    def __getitem__(self, steps):
-        if isinstance(steps, slice):
-            return (self[i] for i in range(1, 40))
-        if steps >= 40:
-            raise IndexError
-        return self.fit(steps).second_rotation_.T if steps else self.begin
+        yield rotation
+        rotation = step(rotation)
 
 
 def test_the_fixed_point_iteration_contracts_as_a_reference():

@@ -23,6 +23,10 @@ ITERATIVE = {
     "SparseCoder": {"dictionary": np.random.RandomState(1).randn(6, 4)},
     "LISTA": {"dictionary": np.random.RandomState(1).randn(6, 4), "n_layers": 3, "max_epochs": 6},
     "StackedRFN": {"n_components": (4, 3), "max_iter": 60},
+    # With checkpoint_every=0 a file is written after every step: these have thousands at their defaults.
+    "DenoisingAutoencoder": {"max_epochs": 10},
+    "GaussianRBM": {"max_epochs": 10},
+    "RFN": {"max_iter": 30},
 }
 #: Classes whose fits of these rows end before the time limit is checked: without iterations, or converged by the first.
 WITHOUT_TIME_LIMIT = {"LinearEigenGAN", "PCA", "PPCA", "SparseCoder"}

@@ -122,8 +122,8 @@ def test_alpha_by_held_out_entries():
     draw = np.random.RandomState(0)
     A = draw.randn(30, 20)
     A /= np.linalg.norm(A, axis=1, keepdims=True)
-    Z = draw.randn(400, 30) * (draw.rand(400, 30) < 0.1)
-    low_noise, high_noise = (Z @ A + s * draw.randn(400, 20) for s in (0.02, 0.3))
+    Z = draw.randn(150, 30) * (draw.rand(150, 30) < 0.1)
+    low_noise, high_noise = (Z @ A + s * draw.randn(150, 20) for s in (0.02, 0.3))
     few, many = (SparseCoder(A, alpha="cv", random_state=0).fit(X) for X in (low_noise, high_noise))
     assert few.alpha_ / few.report_.alpha_max < many.alpha_ / many.report_.alpha_max
     curve = many.report_.cv

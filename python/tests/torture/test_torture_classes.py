@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-from torture_inputs import INPUTS, MAY_REFUSE, make
+from torture_inputs import INPUTS, MAY_REFUSE, make, refusal
 
 from unmix import ICA, PCA, RICA, FastICA, NeuralPCA, SigmaPCA
 
@@ -47,10 +47,19 @@ MODELS = {
 OUTCOMES = {"converged", "completed", "max_iter", "time", "stalled", "collapsed"}
 
 
+def allowed(model, kind, data):
+    """Asserts that a message of a refusal is one of those of this kind of model and this input."""
+    assert re.search(refusal(kind, data) or "(no error)", model), model
+    assert 20 < len(model) < 500 and "NaN" not in model, model
+
+
 def fitted(model, X):
     """Return the fitted model and whether it warned, or the message of the error."""
     if "random_state" in model.get_params():
         model.set_params(random_state=0)
+    if np.shape(X)[1] > 100 and model.get_params().get("whiten") is False and "ICA" in type(model).__name__:
+        # Iterations over all columns cost their cube.
+        model.set_params(max_iter=8)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -66,11 +75,7 @@ def test_a_fit_is_finite_or_refused_with_a_message(kind, data):
     X = make(data)
     model, warned = fitted(MODELS[kind](), X)
     if isinstance(model, str):
-        few = X.shape[0] <= 2 or X.shape[1] == 1
-        # Without whitening, columns may span more orders of magnitude than the type has digits.
-        spans = "without whitening" in kind and "too many orders of magnitude" in model
-        assert few or spans or re.search(MAY_REFUSE.get(data, "(no error)"), model) or "standardize" in model, model
-        assert 20 < len(model) < 500 and "NaN" not in model, model
+        allowed(model, kind, data)
         return
     report = model.report_
     assert report.outcome in OUTCOMES
@@ -89,14 +94,18 @@ def test_a_fit_is_finite_or_refused_with_a_message(kind, data):
         assert report.warnings, "there is no warning of the missing rank"
 
 
-@pytest.mark.parametrize("data", [d for d in INPUTS if d not in MAY_REFUSE])
+@pytest.mark.parametrize("data", INPUTS)
 @pytest.mark.parametrize("kind", ["PCA", "PCA full", "PCA zca", "ICA", "ICA free", "FastICA", "ICA easi", "RICA", "RICA overcomplete"])
 def test_rows_are_reconstructed_from_all_codes(kind, data):
     X = make(data)
     model, _ = fitted(MODELS[kind](), X)
+    if isinstance(model, str):
+        allowed(model, kind, data)
+        return
     # With few rows RICA whitens fewer directions, with a warning.
     few = kind.startswith("RICA") and len(X) < 10 * min(X.shape)
-    if isinstance(model, str) or few or model.report_.outcome == "collapsed":
+    if few or model.report_.outcome == "collapsed":
+        assert model.report_.warnings
         return
     back = model.inverse_transform(model.transform(X)).astype(float)
     centred = X.astype(float) - model.mean_.astype(float)
@@ -105,25 +114,26 @@ def test_rows_are_reconstructed_from_all_codes(kind, data):
     # values span many orders of magnitude lose as many digits in a round trip.
     scale = model.scale_[model.scale_ > 0].astype(float) if "zca" in kind else np.ones(1)
     spread = np.linalg.cond(model.components_.astype(float)) * scale.max() / scale.min()
-    allowed = 30 * max(np.sqrt(eps), eps * spread) * np.abs(centred).max() + 8 * eps * np.abs(X.astype(float)).max()
-    assert np.abs(back - X).max() <= allowed, (np.abs(back - X).max(), allowed)
+    bound = 30 * max(np.sqrt(eps), eps * spread) * np.abs(centred).max() + 8 * eps * np.abs(X.astype(float)).max()
+    assert np.abs(back - X).max() <= bound, (np.abs(back - X).max(), bound)
 
 
-@pytest.mark.parametrize("data", [d for d in INPUTS if d not in MAY_REFUSE and "single" not in d])
+@pytest.mark.parametrize("data", INPUTS)
 @pytest.mark.parametrize("kind", ["PCA covariance_eigh", "ICA", "ICA fastica", "ICA layers", "FastICA"])
 def test_white_codes_are_white(kind, data):
     X = make(data)
     model, _ = fitted(MODELS[kind](), X)
-    if isinstance(model, str) or len(X) < 3:
+    if isinstance(model, str):
+        allowed(model, kind, data)
         return
-    codes = model.transform(X)
+    codes = model.transform(X).astype(float)
     codes = codes[:, codes.var(0) > 0]
     share = 1 - 1 / len(X) if kind.startswith("PCA") else 1
     covariance = np.cov(codes.T, bias=True).reshape(codes.shape[1], -1)
     # The smallest variance from a scatter matrix has an error of a few eps times the largest.
     spread = np.linalg.svd(X.astype(float) - X.astype(float).mean(0), compute_uv=False)[: codes.shape[1]]
-    allowed = max(1e-5, min(1e-2, 10 * np.finfo(float).eps * (spread[0] / spread[-1]) ** 2))
-    assert np.abs(covariance - share * np.eye(len(covariance))).max() < allowed
+    bound = max(1e-5, min(1e-2, 10 * np.finfo(model.mean_.dtype).eps * (spread[0] / spread[-1]) ** 2))
+    assert codes.size and np.abs(covariance - share * np.eye(len(covariance))).max() < bound
 
 
 def test_inputs_that_may_be_refused_exist():

@@ -118,18 +118,26 @@ INPUTS = {
     "wide, rank 3": lambda rng: rng.laplace(size=(20, 3)) @ rng.normal(size=(3, 300)),
 }
 
-# Inputs that may be refused, with words that the message must contain; all others are fitted.
+# Inputs that may be refused, with words that the message must contain; all others are fitted (`refusal` adds the exceptions of single models).
 MAY_REFUSE = {
     "scale 1e160": "largest number",
     "scale 1e-161": "multiply",
     "denormal": "multiply",
     "single, 5e-23": "multiply",
     "single, 1e18": "largest number",
-    "outlier 1e100": "large|too many orders of magnitude",
     "constant": "varies",
     "two rows, the same": "varies",
-    "binary": "",
 }
+
+
+def refusal(kind, data):
+    """Words that must be in the message if a model of this kind refuses an input; None if it must fit."""
+    words = [MAY_REFUSE[data]] if data in MAY_REFUSE else []
+    # Without whitening, columns may span more orders of magnitude than the type has digits.
+    words += ["too many orders of magnitude"] if "without whitening" in kind else []
+    # A column that only standardising has to divide by its deviation.
+    words += ["variance of column 1 is below the smallest normal number"] if (kind, data) == ("PCA standardize", "tiny column") else []
+    return "|".join(words) or None
 
 
 def make(name):

@@ -10,7 +10,7 @@ use crate::model::{Report, constant_columns};
 use crate::num::Real;
 use crate::run::Run;
 use crate::solve::Limits;
-use crate::spectrum::check_total;
+use crate::spectrum::{check_total, no_variance_of};
 use crate::stats::GatherChecksum;
 use crate::stats::gaps::{GatherObserved, ObservedCells};
 
@@ -168,7 +168,7 @@ fn n_constant(observed: &ObservedCells) -> usize {
 ///
 /// Infinities, columns without an observed cell, rows that do not vary, fewer than two rows with an observed cell.
 pub(crate) fn cells_of<T: Real>(key: &str, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<ObservedCells> {
-    let (p, origin) = (rows.n_features(), rows.origin());
+    let origin = rows.origin();
     let observed = rows.sweep(run, "cells", &GatherObserved)?;
     if let Some((row, column, x)) = observed.infinite {
         return Err(rows.not_finite_at(key, row, column as usize, x));
@@ -186,7 +186,7 @@ pub(crate) fn cells_of<T: Real>(key: &str, rows: &Rows<'_, T>, run: &Run<'_>) ->
         });
     }
     if observed.squares.iter().all(|s| *s == 0.0) {
-        return Err(Error::NoVariance { method: key.into(), n_features: p, n_samples: observed.n as u64 });
+        return Err(no_variance_of(rows, key));
     }
     check_total(key, observed.squares.iter().zip(&observed.count).map(|(s, n)| s / n).sum(), T::DTYPE)?;
     Ok(observed)

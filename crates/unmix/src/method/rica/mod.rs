@@ -368,10 +368,13 @@ impl Rica {
         let largest = sizes.iter().fold(0.0f64, |m, s| m.max(*s));
         let variation = task.beta * self.contrast.variation_under_rotation(largest) / task.coordinates.unit();
         if outcome == Outcome::Converged && task.beta > 0.0 && variation <= tol {
+            let auto = match self.beta {
+                Beta::Auto(_) => "",
+                _ => "beta='auto', which does not depend on units, ",
+            };
             let doubt = format!(
                 "codes, of standard deviation {largest:.1e} at most, are so small that at beta={} a rotation of the features \
-                 changes the sparsity penalty by less than tol={tol:.0e}: choose beta='auto', which does not depend on units, a \
-                 larger beta, or a smaller tol",
+                 changes the sparsity penalty by less than tol={tol:.0e}: choose {auto}a larger beta, or a smaller tol",
                 task.beta
             );
             return (Outcome::Stalled, Some(doubt));
