@@ -37,6 +37,24 @@ SigmaPCAVariant = Literal[
 class PCAParameters:
     """Parameters and fitted attributes of :class:`PCA`."""
 
+    n_components: int | float | str | Literal["minka", "mle", "bic", "gavish-donoho", "gap", "gap-difference", "parallel", "cv"] | None
+    copy: bool
+    whiten: bool | Literal["zca"]
+    svd_solver: Literal["auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "deflation"]
+    tol: float
+    iterated_power: int | Literal["auto"]
+    n_oversamples: int
+    power_iteration_normalizer: Literal["auto", "QR", "LU", "none"]
+    random_state: int | np.random.RandomState | None
+    center: bool
+    standardize: bool
+    max_seconds: float | None
+    callback: Callable[[Iteration], Any] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
+    init: Estimator | str | PathLike[str] | None
+    verbose: int
     components_: NDArray[Any]
     explained_variance_: NDArray[Any]
     explained_variance_ratio_: NDArray[Any]
@@ -99,29 +117,45 @@ class PCAParameters:
         init: Estimator | str | PathLike[str] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_components = n_components
-        self.copy = copy
-        self.whiten = whiten
-        self.svd_solver = svd_solver
-        self.tol = tol
-        self.iterated_power = iterated_power
-        self.n_oversamples = n_oversamples
-        self.power_iteration_normalizer = power_iteration_normalizer
-        self.random_state = random_state
-        self.center = center
-        self.standardize = standardize
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.init = init
-        self.verbose = verbose
+        vars(self).update(
+            n_components=n_components,
+            copy=copy,
+            whiten=whiten,
+            svd_solver=svd_solver,
+            tol=tol,
+            iterated_power=iterated_power,
+            n_oversamples=n_oversamples,
+            power_iteration_normalizer=power_iteration_normalizer,
+            random_state=random_state,
+            center=center,
+            standardize=standardize,
+            max_seconds=max_seconds,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            init=init,
+            verbose=verbose,
+        )
 
 
 class PPCAParameters:
     """Parameters and fitted attributes of :class:`PPCA`."""
 
+    n_components: int | Literal["aic", "bic", "cells"] | None
+    algorithm: Literal["auto", "closed-form", "em"]
+    noise_floor: float
+    tol: float
+    max_iter: int
+    standardize: bool
+    random_state: int | np.random.RandomState | None
+    max_seconds: float | None
+    callback: Callable[[Iteration], Any] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
+    init: Estimator | str | PathLike[str] | None
+    verbose: int
     components_: NDArray[Any]
     explained_variance_: NDArray[Any]
     explained_variance_ratio_: NDArray[Any]
@@ -170,25 +204,41 @@ class PPCAParameters:
         init: Estimator | str | PathLike[str] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_components = n_components
-        self.algorithm = algorithm
-        self.noise_floor = noise_floor
-        self.tol = tol
-        self.max_iter = max_iter
-        self.standardize = standardize
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.init = init
-        self.verbose = verbose
+        vars(self).update(
+            n_components=n_components,
+            algorithm=algorithm,
+            noise_floor=noise_floor,
+            tol=tol,
+            max_iter=max_iter,
+            standardize=standardize,
+            random_state=random_state,
+            max_seconds=max_seconds,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            init=init,
+            verbose=verbose,
+        )
 
 
 class LinearEigenGANParameters:
     """Parameters and fitted attributes of :class:`LinearEigenGAN`."""
 
+    n_components: int | Literal["aic", "bic", "cells"] | None
+    groups: ArrayLike | Literal["bic"] | None
+    noise_floor: float
+    tol: float
+    max_iter: int
+    standardize: bool
+    random_state: int | np.random.RandomState | None
+    max_seconds: float | None
+    callback: Callable[[Iteration], Any] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
+    init: Estimator | str | PathLike[str] | None
+    verbose: int
     components_: NDArray[Any]
     latent_scale_: NDArray[Any]
     blocks_: NDArray[Any]
@@ -238,25 +288,45 @@ class LinearEigenGANParameters:
         init: Estimator | str | PathLike[str] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_components = n_components
-        self.groups = groups
-        self.noise_floor = noise_floor
-        self.tol = tol
-        self.max_iter = max_iter
-        self.standardize = standardize
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.init = init
-        self.verbose = verbose
+        vars(self).update(
+            n_components=n_components,
+            groups=groups,
+            noise_floor=noise_floor,
+            tol=tol,
+            max_iter=max_iter,
+            standardize=standardize,
+            random_state=random_state,
+            max_seconds=max_seconds,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            init=init,
+            verbose=verbose,
+        )
 
 
 class NeuralPCAParameters:
     """Parameters and fitted attributes of :class:`NeuralPCA`."""
 
+    n_components: int | None
+    variant: NeuralPCAVariant | int
+    solver: Literal["auto", "sgd", "adam"]
+    init: Literal["random", "pca"] | Estimator | str | PathLike[str] | None
+    whiten: bool
+    center: bool
+    max_iter: int
+    tol: float
+    learning_rate: float
+    batch_size: int
+    max_epochs: int
+    random_state: int | np.random.RandomState | None
+    max_seconds: float | None
+    callback: Callable[[Iteration], Any] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
+    verbose: int
     components_: NDArray[Any]
     weights_: NDArray[Any]
     explained_variance_: NDArray[Any]
@@ -311,29 +381,62 @@ class NeuralPCAParameters:
         resume: bool = False,
         verbose: int = 0,
     ) -> None:
-        self.n_components = n_components
-        self.variant = variant
-        self.solver = solver
-        self.init = init
-        self.whiten = whiten
-        self.center = center
-        self.max_iter = max_iter
-        self.tol = tol
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.verbose = verbose
+        vars(self).update(
+            n_components=n_components,
+            variant=variant,
+            solver=solver,
+            init=init,
+            whiten=whiten,
+            center=center,
+            max_iter=max_iter,
+            tol=tol,
+            learning_rate=learning_rate,
+            batch_size=batch_size,
+            max_epochs=max_epochs,
+            random_state=random_state,
+            max_seconds=max_seconds,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            verbose=verbose,
+        )
 
 
 class SigmaPCAParameters:
     """Parameters and fitted attributes of :class:`SigmaPCA`."""
 
+    n_components: int | None
+    variant: SigmaPCAVariant | int | None
+    a: float | ArrayLike | Literal["auto"]
+    h: Literal["tanh", "hard", "steep", "sign"] | None
+    deriv: Literal["true", "one"] | None
+    sigma: Literal["batch", "ema", "train", "one"] | None
+    constraint: Literal["orthonormal", "native"]
+    beta: float | None
+    beta_scale: Literal["variance", "absolute"] | None
+    sigma_l2: float | None
+    order: Literal["variance", "found"]
+    solver: Literal["auto", "gpm", "sgd", "adam"]
+    learning_rate: float | None
+    batch_size: int | None
+    max_epochs: int | None
+    max_iter: int
+    tol: float | None
+    tangent: bool
+    center: bool
+    standardize: bool
+    whiten: bool
+    reconstruct: Literal["linear", "nonlinear"]
+    halves: bool | None
+    random_state: int | np.random.RandomState | None
+    max_seconds: float | None
+    callback: Callable[[Iteration], Any] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
+    init: Estimator | str | PathLike[str] | None
+    verbose: int
     components_: NDArray[Any]
     resolved_: NDArray[Any]
     separation_: NDArray[Any]
@@ -418,42 +521,68 @@ class SigmaPCAParameters:
         init: Estimator | str | PathLike[str] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_components = n_components
-        self.variant = variant
-        self.a = a
-        self.h = h
-        self.deriv = deriv
-        self.sigma = sigma
-        self.constraint = constraint
-        self.beta = beta
-        self.beta_scale = beta_scale
-        self.sigma_l2 = sigma_l2
-        self.order = order
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.max_iter = max_iter
-        self.tol = tol
-        self.tangent = tangent
-        self.center = center
-        self.standardize = standardize
-        self.whiten = whiten
-        self.reconstruct = reconstruct
-        self.halves = halves
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.init = init
-        self.verbose = verbose
+        vars(self).update(
+            n_components=n_components,
+            variant=variant,
+            a=a,
+            h=h,
+            deriv=deriv,
+            sigma=sigma,
+            constraint=constraint,
+            beta=beta,
+            beta_scale=beta_scale,
+            sigma_l2=sigma_l2,
+            order=order,
+            solver=solver,
+            learning_rate=learning_rate,
+            batch_size=batch_size,
+            max_epochs=max_epochs,
+            max_iter=max_iter,
+            tol=tol,
+            tangent=tangent,
+            center=center,
+            standardize=standardize,
+            whiten=whiten,
+            reconstruct=reconstruct,
+            halves=halves,
+            random_state=random_state,
+            max_seconds=max_seconds,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            init=init,
+            verbose=verbose,
+        )
 
 
 class ICAParameters:
     """Parameters and fitted attributes of :class:`ICA`."""
 
+    n_components: int | float | str | None
+    algorithm: Literal["picard", "fastica", "infomax", "easi", "sigma-pca"]
+    fun: Literal["logcosh", "exp", "cube", "skew", "tanh", "adaptive"]
+    ortho: bool
+    extended: bool | None
+    orthogonalization: Literal["symmetric", "deflation"]
+    first_layer: Literal["pca", "sigma-pca"]
+    whiten: Literal["unit-variance"] | Literal[False]
+    max_iter: int
+    tol: float | None
+    n_init: int
+    w_init: ArrayLike | None
+    subsample: int | None
+    center: bool
+    standardize: bool
+    order: Literal["variance", "kurtosis", "found"]
+    random_state: int | np.random.RandomState | None
+    max_seconds: float | None
+    callback: Callable[[Iteration], Any] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
+    init: Estimator | str | PathLike[str] | None
+    verbose: int
     components_: NDArray[Any]
     mixing_: NDArray[Any]
     explained_variance_ratio_: NDArray[Any]
@@ -526,35 +655,54 @@ class ICAParameters:
         init: Estimator | str | PathLike[str] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_components = n_components
-        self.algorithm = algorithm
-        self.fun = fun
-        self.ortho = ortho
-        self.extended = extended
-        self.orthogonalization = orthogonalization
-        self.first_layer = first_layer
-        self.whiten = whiten
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.w_init = w_init
-        self.subsample = subsample
-        self.center = center
-        self.standardize = standardize
-        self.order = order
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.init = init
-        self.verbose = verbose
+        vars(self).update(
+            n_components=n_components,
+            algorithm=algorithm,
+            fun=fun,
+            ortho=ortho,
+            extended=extended,
+            orthogonalization=orthogonalization,
+            first_layer=first_layer,
+            whiten=whiten,
+            max_iter=max_iter,
+            tol=tol,
+            n_init=n_init,
+            w_init=w_init,
+            subsample=subsample,
+            center=center,
+            standardize=standardize,
+            order=order,
+            random_state=random_state,
+            max_seconds=max_seconds,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            init=init,
+            verbose=verbose,
+        )
 
 
 class FastICAParameters:
     """Parameters and fitted attributes of :class:`FastICA`."""
 
+    n_components: int | float | str | None
+    algorithm: Literal["parallel", "deflation"]
+    whiten: Literal["unit-variance", "arbitrary-variance"] | Literal[False]
+    fun: Literal["logcosh", "exp", "cube", "skew"] | Callable[..., Any]
+    fun_args: dict[str, Any] | None
+    max_iter: int
+    tol: float
+    w_init: ArrayLike | None
+    whiten_solver: Literal["svd", "eigh"]
+    random_state: int | np.random.RandomState | None
+    max_seconds: float | None
+    callback: Callable[[Iteration], Any] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
+    init: Estimator | str | PathLike[str] | None
+    verbose: int
     components_: NDArray[Any]
     mixing_: NDArray[Any]
     mean_: NDArray[Any]
@@ -612,28 +760,50 @@ class FastICAParameters:
         init: Estimator | str | PathLike[str] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_components = n_components
-        self.algorithm = algorithm
-        self.whiten = whiten
-        self.fun = fun
-        self.fun_args = fun_args
-        self.max_iter = max_iter
-        self.tol = tol
-        self.w_init = w_init
-        self.whiten_solver = whiten_solver
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.init = init
-        self.verbose = verbose
+        vars(self).update(
+            n_components=n_components,
+            algorithm=algorithm,
+            whiten=whiten,
+            fun=fun,
+            fun_args=fun_args,
+            max_iter=max_iter,
+            tol=tol,
+            w_init=w_init,
+            whiten_solver=whiten_solver,
+            random_state=random_state,
+            max_seconds=max_seconds,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            init=init,
+            verbose=verbose,
+        )
 
 
 class RICAParameters:
     """Parameters and fitted attributes of :class:`RICA`."""
 
+    n_components: int | None
+    beta: float | Literal["auto"]
+    contrast: Literal["logcosh", "smooth-l1"]
+    whiten: bool
+    unit_norm: bool | Literal["auto"]
+    max_iter: int
+    tol: float | None
+    batch_size: int | None
+    max_epochs: int
+    w_init: ArrayLike | None
+    center: bool
+    standardize: bool
+    random_state: int | np.random.RandomState | None
+    max_seconds: float | None
+    callback: Callable[[Iteration], Any] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
+    init: Estimator | str | PathLike[str] | None
+    verbose: int
     components_: NDArray[Any]
     mixing_: NDArray[Any]
     component_variance_: NDArray[Any]
@@ -693,31 +863,56 @@ class RICAParameters:
         init: Estimator | str | PathLike[str] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_components = n_components
-        self.beta = beta
-        self.contrast = contrast
-        self.whiten = whiten
-        self.unit_norm = unit_norm
-        self.max_iter = max_iter
-        self.tol = tol
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.w_init = w_init
-        self.center = center
-        self.standardize = standardize
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.init = init
-        self.verbose = verbose
+        vars(self).update(
+            n_components=n_components,
+            beta=beta,
+            contrast=contrast,
+            whiten=whiten,
+            unit_norm=unit_norm,
+            max_iter=max_iter,
+            tol=tol,
+            batch_size=batch_size,
+            max_epochs=max_epochs,
+            w_init=w_init,
+            center=center,
+            standardize=standardize,
+            random_state=random_state,
+            max_seconds=max_seconds,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            init=init,
+            verbose=verbose,
+        )
 
 
 class FactorAnalysisParameters:
     """Parameters and fitted attributes of :class:`FactorAnalysis`."""
 
+    n_components: int | Literal["aic", "bic", "cells", "parallel"] | None
+    tol: float
+    copy: bool
+    max_iter: int
+    noise_variance_init: ArrayLike | None
+    svd_method: Literal["lapack", "randomized"]
+    iterated_power: int
+    random_state: int | np.random.RandomState | None
+    rotation: Literal["varimax", "quartimax", "equamax", "promax", "oblimin", "geomin"] | None
+    rotation_normalize: bool
+    algorithm: Literal["newton", "em"]
+    prior: Literal["none", "laplace-loadings", "laplace", "jeffreys"]
+    l1: float
+    noise_floor: float | Literal["auto"]
+    scores: Literal["regression", "bartlett"]
+    standardize: bool
+    max_seconds: float | None
+    callback: Callable[[Iteration], Any] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
+    init: Estimator | str | PathLike[str] | None
+    verbose: int
     components_: NDArray[Any]
     noise_variance_: NDArray[Any]
     communalities_: NDArray[Any]
@@ -788,34 +983,50 @@ class FactorAnalysisParameters:
         init: Estimator | str | PathLike[str] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_components = n_components
-        self.tol = tol
-        self.copy = copy
-        self.max_iter = max_iter
-        self.noise_variance_init = noise_variance_init
-        self.svd_method = svd_method
-        self.iterated_power = iterated_power
-        self.random_state = random_state
-        self.rotation = rotation
-        self.rotation_normalize = rotation_normalize
-        self.algorithm = algorithm
-        self.prior = prior
-        self.l1 = l1
-        self.noise_floor = noise_floor
-        self.scores = scores
-        self.standardize = standardize
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.init = init
-        self.verbose = verbose
+        vars(self).update(
+            n_components=n_components,
+            tol=tol,
+            copy=copy,
+            max_iter=max_iter,
+            noise_variance_init=noise_variance_init,
+            svd_method=svd_method,
+            iterated_power=iterated_power,
+            random_state=random_state,
+            rotation=rotation,
+            rotation_normalize=rotation_normalize,
+            algorithm=algorithm,
+            prior=prior,
+            l1=l1,
+            noise_floor=noise_floor,
+            scores=scores,
+            standardize=standardize,
+            max_seconds=max_seconds,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            init=init,
+            verbose=verbose,
+        )
 
 
 class MatrixCompletionParameters:
     """Parameters and fitted attributes of :class:`MatrixCompletion`."""
 
+    n_components: int | None
+    algorithm: Literal["als", "soft-impute", "ppca-em"]
+    alpha: float | Literal["auto"]
+    offsets: bool
+    tol: float
+    max_iter: int
+    random_state: int | np.random.RandomState | None
+    max_seconds: float | None
+    callback: Callable[[Iteration], Any] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
+    init: Estimator | str | PathLike[str] | None
+    verbose: int
     components_: NDArray[Any]
     component_variance_: NDArray[Any]
     row_codes_: NDArray[Any]
@@ -865,25 +1076,41 @@ class MatrixCompletionParameters:
         init: Estimator | str | PathLike[str] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_components = n_components
-        self.algorithm = algorithm
-        self.alpha = alpha
-        self.offsets = offsets
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.init = init
-        self.verbose = verbose
+        vars(self).update(
+            n_components=n_components,
+            algorithm=algorithm,
+            alpha=alpha,
+            offsets=offsets,
+            tol=tol,
+            max_iter=max_iter,
+            random_state=random_state,
+            max_seconds=max_seconds,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            init=init,
+            verbose=verbose,
+        )
 
 
 class RobustPCAParameters:
     """Parameters and fitted attributes of :class:`RobustPCA`."""
 
+    alpha: float | None
+    noise: float | Literal["auto"]
+    tol: float
+    max_iter: int
+    center: bool
+    standardize: bool
+    random_state: int | np.random.RandomState | None
+    max_seconds: float | None
+    callback: Callable[[Iteration], Any] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
+    init: Estimator | str | PathLike[str] | None
+    verbose: int
     components_: NDArray[Any]
     singular_values_: NDArray[Any]
     noise_std_: float
@@ -929,25 +1156,46 @@ class RobustPCAParameters:
         init: Estimator | str | PathLike[str] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.alpha = alpha
-        self.noise = noise
-        self.tol = tol
-        self.max_iter = max_iter
-        self.center = center
-        self.standardize = standardize
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.init = init
-        self.verbose = verbose
+        vars(self).update(
+            alpha=alpha,
+            noise=noise,
+            tol=tol,
+            max_iter=max_iter,
+            center=center,
+            standardize=standardize,
+            random_state=random_state,
+            max_seconds=max_seconds,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            init=init,
+            verbose=verbose,
+        )
 
 
 class SparseCoderParameters:
     """Parameters and fitted attributes of :class:`SparseCoder`."""
 
+    dictionary: ArrayLike | Estimator | str | PathLike[str]
+    algorithm: Literal["cd", "fista", "ista", "lars", "omp"]
+    alpha: float | Literal["auto", "cv"]
+    n_nonzero_coefs: int | None
+    max_squared_error: float | None
+    positive_code: bool
+    debias: bool
+    center: bool
+    max_iter: int
+    tol: float | None
+    sparse_output: bool
+    random_state: int | np.random.RandomState | None
+    max_seconds: float | None
+    callback: Callable[[Iteration], Any] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
+    init: Estimator | str | PathLike[str] | None
+    verbose: int
     components_: NDArray[Any]
     alpha_: float
     mean_: NDArray[Any]
@@ -999,30 +1247,52 @@ class SparseCoderParameters:
         init: Estimator | str | PathLike[str] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.dictionary = dictionary
-        self.algorithm = algorithm
-        self.alpha = alpha
-        self.n_nonzero_coefs = n_nonzero_coefs
-        self.max_squared_error = max_squared_error
-        self.positive_code = positive_code
-        self.debias = debias
-        self.center = center
-        self.max_iter = max_iter
-        self.tol = tol
-        self.sparse_output = sparse_output
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.init = init
-        self.verbose = verbose
+        vars(self).update(
+            dictionary=dictionary,
+            algorithm=algorithm,
+            alpha=alpha,
+            n_nonzero_coefs=n_nonzero_coefs,
+            max_squared_error=max_squared_error,
+            positive_code=positive_code,
+            debias=debias,
+            center=center,
+            max_iter=max_iter,
+            tol=tol,
+            sparse_output=sparse_output,
+            random_state=random_state,
+            max_seconds=max_seconds,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            init=init,
+            verbose=verbose,
+        )
 
 
 class LISTAParameters:
     """Parameters and fitted attributes of :class:`LISTA`."""
 
+    dictionary: ArrayLike | Estimator | str | PathLike[str]
+    alpha: float | Literal["auto"]
+    cell: Literal["lista", "gregor-lecun", "cp", "alista", "step"]
+    n_layers: int
+    tied: bool
+    support_selection: float
+    monotone: bool
+    refine: int
+    positive_code: bool
+    learning_rate: float | Literal["auto"]
+    batch_size: int
+    max_epochs: int
+    random_state: int | np.random.RandomState | None
+    max_seconds: float | None
+    callback: Callable[[Iteration], Any] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
+    init: Estimator | str | PathLike[str] | None
+    verbose: int
     components_: NDArray[Any]
     alpha_: float
     layer_weights_: NDArray[Any]
@@ -1080,31 +1350,60 @@ class LISTAParameters:
         init: Estimator | str | PathLike[str] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.dictionary = dictionary
-        self.alpha = alpha
-        self.cell = cell
-        self.n_layers = n_layers
-        self.tied = tied
-        self.support_selection = support_selection
-        self.monotone = monotone
-        self.refine = refine
-        self.positive_code = positive_code
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.init = init
-        self.verbose = verbose
+        vars(self).update(
+            dictionary=dictionary,
+            alpha=alpha,
+            cell=cell,
+            n_layers=n_layers,
+            tied=tied,
+            support_selection=support_selection,
+            monotone=monotone,
+            refine=refine,
+            positive_code=positive_code,
+            learning_rate=learning_rate,
+            batch_size=batch_size,
+            max_epochs=max_epochs,
+            random_state=random_state,
+            max_seconds=max_seconds,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            init=init,
+            verbose=verbose,
+        )
 
 
 class DictionaryLearningParameters:
     """Parameters and fitted attributes of :class:`DictionaryLearning`."""
 
+    n_components: int | None
+    algorithm: Literal["online", "alternating", "palm", "ipalm", "layerwise", "ksvd"]
+    alpha: float | Literal["auto"]
+    n_nonzero_coefs: int | None
+    init: Literal["data", "k-means++", "dct", "random"] | Estimator | str | PathLike[str] | None
+    dict_init: ArrayLike | None | Estimator | str | PathLike[str]
+    atom_norm: Literal["ball", "sphere"]
+    dead_unit: Literal["residual", "data", "keep"]
+    positive_code: bool
+    positive_dict: bool
+    batch_size: int
+    max_epochs: int
+    forgetting: float
+    code_steps: int
+    atom_steps: int
+    warm_start_codes: bool
+    max_iter: int
+    tol: float | None
+    coder: Literal["cd", "fista", "ista", "lars", "omp"]
+    center: bool
+    random_state: int | np.random.RandomState | None
+    max_seconds: float | None
+    callback: Callable[[Iteration], Any] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
+    verbose: int
     components_: NDArray[Any]
     usage_: NDArray[Any]
     alpha_: float
@@ -1182,38 +1481,56 @@ class DictionaryLearningParameters:
         resume: bool = False,
         verbose: int = 0,
     ) -> None:
-        self.n_components = n_components
-        self.algorithm = algorithm
-        self.alpha = alpha
-        self.n_nonzero_coefs = n_nonzero_coefs
-        self.init = init
-        self.dict_init = dict_init
-        self.atom_norm = atom_norm
-        self.dead_unit = dead_unit
-        self.positive_code = positive_code
-        self.positive_dict = positive_dict
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.forgetting = forgetting
-        self.code_steps = code_steps
-        self.atom_steps = atom_steps
-        self.warm_start_codes = warm_start_codes
-        self.max_iter = max_iter
-        self.tol = tol
-        self.coder = coder
-        self.center = center
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.verbose = verbose
+        vars(self).update(
+            n_components=n_components,
+            algorithm=algorithm,
+            alpha=alpha,
+            n_nonzero_coefs=n_nonzero_coefs,
+            init=init,
+            dict_init=dict_init,
+            atom_norm=atom_norm,
+            dead_unit=dead_unit,
+            positive_code=positive_code,
+            positive_dict=positive_dict,
+            batch_size=batch_size,
+            max_epochs=max_epochs,
+            forgetting=forgetting,
+            code_steps=code_steps,
+            atom_steps=atom_steps,
+            warm_start_codes=warm_start_codes,
+            max_iter=max_iter,
+            tol=tol,
+            coder=coder,
+            center=center,
+            random_state=random_state,
+            max_seconds=max_seconds,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            verbose=verbose,
+        )
 
 
 class SubspaceClusteringParameters:
     """Parameters and fitted attributes of :class:`SubspaceClustering`."""
 
+    n_clusters: int | None
+    n_components: int | ArrayLike | None
+    algorithm: Literal["ssc+k-subspaces", "ssc", "k-subspaces", "shape", "ppca-mixture"]
+    alpha: float
+    n_init: int
+    tol: float
+    max_iter: int
+    center: bool
+    random_state: int | np.random.RandomState | None
+    max_seconds: float | None
+    callback: Callable[[Iteration], Any] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
+    init: Estimator | str | PathLike[str] | None
+    verbose: int
     labels_: NDArray[Any]
     dimensions_: NDArray[Any]
     subspaces_: list[NDArray[Any]]
@@ -1264,27 +1581,48 @@ class SubspaceClusteringParameters:
         init: Estimator | str | PathLike[str] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.algorithm = algorithm
-        self.alpha = alpha
-        self.n_init = n_init
-        self.tol = tol
-        self.max_iter = max_iter
-        self.center = center
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.init = init
-        self.verbose = verbose
+        vars(self).update(
+            n_clusters=n_clusters,
+            n_components=n_components,
+            algorithm=algorithm,
+            alpha=alpha,
+            n_init=n_init,
+            tol=tol,
+            max_iter=max_iter,
+            center=center,
+            random_state=random_state,
+            max_seconds=max_seconds,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            init=init,
+            verbose=verbose,
+        )
 
 
 class CompleteDictionaryParameters:
     """Parameters and fitted attributes of :class:`CompleteDictionary`."""
 
+    n_components: int | None
+    algorithm: Literal["msp", "l1", "deflation"]
+    power: int
+    precondition: bool
+    polish: bool
+    refine: bool | Literal["auto"]
+    batch_size: int | None
+    n_init: int
+    center: bool
+    max_iter: int
+    tol: float | None
+    random_state: int | np.random.RandomState | None
+    max_seconds: float | None
+    callback: Callable[[Iteration], Any] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
+    init: Estimator | str | PathLike[str] | None
+    verbose: int
     components_: NDArray[Any]
     usage_: NDArray[Any]
     kurtosis_: NDArray[Any]
@@ -1340,30 +1678,64 @@ class CompleteDictionaryParameters:
         init: Estimator | str | PathLike[str] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_components = n_components
-        self.algorithm = algorithm
-        self.power = power
-        self.precondition = precondition
-        self.polish = polish
-        self.refine = refine
-        self.batch_size = batch_size
-        self.n_init = n_init
-        self.center = center
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.init = init
-        self.verbose = verbose
+        vars(self).update(
+            n_components=n_components,
+            algorithm=algorithm,
+            power=power,
+            precondition=precondition,
+            polish=polish,
+            refine=refine,
+            batch_size=batch_size,
+            n_init=n_init,
+            center=center,
+            max_iter=max_iter,
+            tol=tol,
+            random_state=random_state,
+            max_seconds=max_seconds,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            init=init,
+            verbose=verbose,
+        )
 
 
 class RFNParameters:
     """Parameters and fitted attributes of :class:`RFN`."""
 
+    n_components: int
+    e_step: Literal["plain", "cascade", "coordinate"]
+    normalize: Literal["rms", "std", "none"]
+    learning_rate: float | Literal["auto"]
+    max_iter: int
+    tol: float | None
+    init: Literal["random", "ica"] | Estimator | str | PathLike[str] | None
+    n_init: int
+    center: bool | Literal["median"]
+    psi_min: float
+    psi_min_unit: Literal["variance", "mean", "absolute"]
+    noise: Literal["diagonal", "full"]
+    m_step: Literal["newton", "inverse-psi", "gradient"]
+    prior_mean: float
+    prior_cov: float
+    l1: float
+    l2: float
+    w_max: float | None
+    dropout: float
+    dropout_place: Literal["after", "before"]
+    input_noise: float
+    input_noise_kind: Literal["mask", "salt-pepper", "gaussian"]
+    accept: Literal["mean", "kl"]
+    dead_unit: Literal["auto", "zero", "onehot"]
+    batch_size: int | None
+    random_state: int | np.random.RandomState | None
+    max_seconds: float | None
+    callback: Callable[[Iteration], Any] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
+    verbose: int
     components_: NDArray[Any]
     noise_variance_: NDArray[Any]
     noise_covariance_: NDArray[Any]
@@ -1448,43 +1820,77 @@ class RFNParameters:
         resume: bool = False,
         verbose: int = 0,
     ) -> None:
-        self.n_components = n_components
-        self.e_step = e_step
-        self.normalize = normalize
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.tol = tol
-        self.init = init
-        self.n_init = n_init
-        self.center = center
-        self.psi_min = psi_min
-        self.psi_min_unit = psi_min_unit
-        self.noise = noise
-        self.m_step = m_step
-        self.prior_mean = prior_mean
-        self.prior_cov = prior_cov
-        self.l1 = l1
-        self.l2 = l2
-        self.w_max = w_max
-        self.dropout = dropout
-        self.dropout_place = dropout_place
-        self.input_noise = input_noise
-        self.input_noise_kind = input_noise_kind
-        self.accept = accept
-        self.dead_unit = dead_unit
-        self.batch_size = batch_size
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.verbose = verbose
+        vars(self).update(
+            n_components=n_components,
+            e_step=e_step,
+            normalize=normalize,
+            learning_rate=learning_rate,
+            max_iter=max_iter,
+            tol=tol,
+            init=init,
+            n_init=n_init,
+            center=center,
+            psi_min=psi_min,
+            psi_min_unit=psi_min_unit,
+            noise=noise,
+            m_step=m_step,
+            prior_mean=prior_mean,
+            prior_cov=prior_cov,
+            l1=l1,
+            l2=l2,
+            w_max=w_max,
+            dropout=dropout,
+            dropout_place=dropout_place,
+            input_noise=input_noise,
+            input_noise_kind=input_noise_kind,
+            accept=accept,
+            dead_unit=dead_unit,
+            batch_size=batch_size,
+            random_state=random_state,
+            max_seconds=max_seconds,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            verbose=verbose,
+        )
 
 
 class StackedRFNParameters:
     """Parameters and fitted attributes of :class:`StackedRFN`."""
 
+    n_components: int | ArrayLike
+    e_step: Literal["plain", "cascade", "coordinate"] | ArrayLike
+    normalize: Literal["rms", "std", "none"] | ArrayLike
+    learning_rate: float | Literal["auto"] | ArrayLike
+    max_iter: int | ArrayLike
+    tol: float | None | ArrayLike
+    init: Literal["random", "ica"] | ArrayLike | Estimator | str | PathLike[str] | None
+    n_init: int | ArrayLike
+    center: bool | Literal["median"] | ArrayLike
+    psi_min: float | ArrayLike
+    psi_min_unit: Literal["variance", "mean", "absolute"] | ArrayLike
+    noise: Literal["diagonal", "full"] | ArrayLike
+    m_step: Literal["newton", "inverse-psi", "gradient"] | ArrayLike
+    prior_mean: float | ArrayLike
+    prior_cov: float | ArrayLike
+    l1: float | ArrayLike
+    l2: float | ArrayLike
+    w_max: float | None | ArrayLike
+    dropout: float | ArrayLike
+    dropout_place: Literal["after", "before"] | ArrayLike
+    input_noise: float | ArrayLike
+    input_noise_kind: Literal["mask", "salt-pepper", "gaussian"] | ArrayLike
+    accept: Literal["mean", "kl"] | ArrayLike
+    dead_unit: Literal["auto", "zero", "onehot"] | ArrayLike
+    batch_size: int | None | ArrayLike
+    random_state: int | np.random.RandomState | None
+    max_seconds: float | None
+    callback: Callable[[Iteration], Any] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
+    verbose: int
     components_: NDArray[Any]
     mean_: NDArray[Any]
     n_iter_: int
@@ -1561,43 +1967,64 @@ class StackedRFNParameters:
         resume: bool = False,
         verbose: int = 0,
     ) -> None:
-        self.n_components = n_components
-        self.e_step = e_step
-        self.normalize = normalize
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.tol = tol
-        self.init = init
-        self.n_init = n_init
-        self.center = center
-        self.psi_min = psi_min
-        self.psi_min_unit = psi_min_unit
-        self.noise = noise
-        self.m_step = m_step
-        self.prior_mean = prior_mean
-        self.prior_cov = prior_cov
-        self.l1 = l1
-        self.l2 = l2
-        self.w_max = w_max
-        self.dropout = dropout
-        self.dropout_place = dropout_place
-        self.input_noise = input_noise
-        self.input_noise_kind = input_noise_kind
-        self.accept = accept
-        self.dead_unit = dead_unit
-        self.batch_size = batch_size
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.verbose = verbose
+        vars(self).update(
+            n_components=n_components,
+            e_step=e_step,
+            normalize=normalize,
+            learning_rate=learning_rate,
+            max_iter=max_iter,
+            tol=tol,
+            init=init,
+            n_init=n_init,
+            center=center,
+            psi_min=psi_min,
+            psi_min_unit=psi_min_unit,
+            noise=noise,
+            m_step=m_step,
+            prior_mean=prior_mean,
+            prior_cov=prior_cov,
+            l1=l1,
+            l2=l2,
+            w_max=w_max,
+            dropout=dropout,
+            dropout_place=dropout_place,
+            input_noise=input_noise,
+            input_noise_kind=input_noise_kind,
+            accept=accept,
+            dead_unit=dead_unit,
+            batch_size=batch_size,
+            random_state=random_state,
+            max_seconds=max_seconds,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            verbose=verbose,
+        )
 
 
 class SparseAutoencoderParameters:
     """Parameters and fitted attributes of :class:`SparseAutoencoder`."""
 
+    n_components: int | None
+    activation: Literal["relu", "topk", "batch-topk", "jumprelu", "gated"]
+    l0: int | Literal["auto"]
+    alpha: float | None
+    init: Literal["random", "data"] | Estimator | str | PathLike[str] | None
+    dict_init: ArrayLike | None | Estimator | str | PathLike[str]
+    normalize: bool
+    dead_unit: Literal["auto", "auxk", "resample", "keep"]
+    learning_rate: float | Literal["auto"]
+    batch_size: int
+    max_epochs: int
+    sparse_output: bool
+    random_state: int | np.random.RandomState | None
+    max_seconds: float | None
+    callback: Callable[[Iteration], Any] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
+    verbose: int
     components_: NDArray[Any]
     encoder_weight_: NDArray[Any]
     encoder_bias_: NDArray[Any]
@@ -1657,30 +2084,49 @@ class SparseAutoencoderParameters:
         resume: bool = False,
         verbose: int = 0,
     ) -> None:
-        self.n_components = n_components
-        self.activation = activation
-        self.l0 = l0
-        self.alpha = alpha
-        self.init = init
-        self.dict_init = dict_init
-        self.normalize = normalize
-        self.dead_unit = dead_unit
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.sparse_output = sparse_output
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.verbose = verbose
+        vars(self).update(
+            n_components=n_components,
+            activation=activation,
+            l0=l0,
+            alpha=alpha,
+            init=init,
+            dict_init=dict_init,
+            normalize=normalize,
+            dead_unit=dead_unit,
+            learning_rate=learning_rate,
+            batch_size=batch_size,
+            max_epochs=max_epochs,
+            sparse_output=sparse_output,
+            random_state=random_state,
+            max_seconds=max_seconds,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            verbose=verbose,
+        )
 
 
 class DenoisingAutoencoderParameters:
     """Parameters and fitted attributes of :class:`DenoisingAutoencoder`."""
 
+    n_components: int
+    corruption: float
+    noise: Literal["mask", "gaussian"]
+    tied: bool
+    solver: Literal["adam", "sgd"]
+    learning_rate: float
+    batch_size: int
+    max_epochs: int
+    standardize: bool
+    random_state: int | np.random.RandomState | None
+    max_seconds: float | None
+    callback: Callable[[Iteration], Any] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
+    init: Estimator | str | PathLike[str] | None
+    verbose: int
     components_: NDArray[Any]
     encoder_weight_: NDArray[Any]
     encoder_bias_: NDArray[Any]
@@ -1730,28 +2176,43 @@ class DenoisingAutoencoderParameters:
         init: Estimator | str | PathLike[str] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_components = n_components
-        self.corruption = corruption
-        self.noise = noise
-        self.tied = tied
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.standardize = standardize
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.init = init
-        self.verbose = verbose
+        vars(self).update(
+            n_components=n_components,
+            corruption=corruption,
+            noise=noise,
+            tied=tied,
+            solver=solver,
+            learning_rate=learning_rate,
+            batch_size=batch_size,
+            max_epochs=max_epochs,
+            standardize=standardize,
+            random_state=random_state,
+            max_seconds=max_seconds,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            init=init,
+            verbose=verbose,
+        )
 
 
 class GaussianRBMParameters:
     """Parameters and fitted attributes of :class:`GaussianRBM`."""
 
+    n_components: int
+    learning_rate: float
+    batch_size: int
+    max_epochs: int
+    n_steps: int
+    random_state: int | np.random.RandomState | None
+    max_seconds: float | None
+    callback: Callable[[Iteration], Any] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float
+    resume: bool
+    init: Estimator | str | PathLike[str] | None
+    verbose: int
     components_: NDArray[Any]
     encoder_weight_: NDArray[Any]
     encoder_bias_: NDArray[Any]
@@ -1792,16 +2253,18 @@ class GaussianRBMParameters:
         init: Estimator | str | PathLike[str] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_components = n_components
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.n_steps = n_steps
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.init = init
-        self.verbose = verbose
+        vars(self).update(
+            n_components=n_components,
+            learning_rate=learning_rate,
+            batch_size=batch_size,
+            max_epochs=max_epochs,
+            n_steps=n_steps,
+            random_state=random_state,
+            max_seconds=max_seconds,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            init=init,
+            verbose=verbose,
+        )
