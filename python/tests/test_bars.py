@@ -270,14 +270,15 @@ ROUNDING = 5e-5
 def test_published_cosines_are_reached_on_the_published_rows(variant):
     # The published run had one order of the rows.
     X, axes = independent("laplace", 20_000, 1)
-    found = np.sort([least_cosine(ours(X, variant, seed), axes) for seed in range(5)])
     least = PUBLISHED[variant] - ROUNDING
     of_reference = {"ema-hard-tanh": dict(a=2.0, hard=True), "ema-trained-a": dict(a=1.0, learn="a")}.get(variant)
+    orders = range(5 if of_reference is None else 15)
+    found = np.sort([least_cosine(ours(X, variant, seed), axes) for seed in orders])
     if of_reference is None:
         assert np.median(found) >= least, (variant, PUBLISHED[variant], found)
         return
     # For these two, orders of the rows lead to values on both sides of the published one, at distances of about its rounding.
-    references = np.sort([least_cosine(trained(X, 5, seed, **of_reference)[0], axes) for seed in range(5)])
+    references = np.sort([least_cosine(trained(X, 5, seed, **of_reference)[0], axes) for seed in orders])
     assert max(found) >= least, (variant, PUBLISHED[variant], found, references)
     assert np.median(found) >= min(least, np.median(references) - ROUNDING), (variant, PUBLISHED[variant], found, references)
     assert min(references) < PUBLISHED[variant], (variant, PUBLISHED[variant], found, references)

@@ -316,6 +316,7 @@ def write_files_of_other_pages(folder):
     # Ratings by two factors; and cells without a value, which are predicted.
     ratings = rng.normal(size=(40, 2)) @ rng.normal(size=(2, 30)) + 0.1 * rng.normal(size=(40, 30))
     (folder / "ratings.csv").write_text("".join(f"{at // 30},{at % 30},{ratings.flat[at]:.4f}\n" for at in rng.permutation(1200)[:800]))
+    (folder / "hidden.csv").write_text("".join(f"{at // 30},{at % 30},{ratings.flat[at]:.4f}\n" for at in range(0, 1200, 50)))
     (folder / "asked.csv").write_text("".join(f"{rng.integers(40)},{rng.integers(30)}\n" for _ in range(3)))
     np.save(folder / "recording.npy", rng.laplace(size=(1000, 4)) @ rng.normal(size=(4, 4)))
     np.save(folder / "x.npy", rng.laplace(size=(600, 4)) @ rng.normal(size=(4, 4)))

@@ -55,7 +55,7 @@ def test_arrays_of_more_axes_are_rows_as_their_files_are(tmp_path):
 def test_a_fit_of_several_axes_warns_once_unless_rows_look_like_pictures(tmp_path):
     X = np.random.RandomState(0).randn(20, 3, 8)
     np.save(tmp_path / "x.npy", X)
-    with pytest.warns(UserWarning, match=r"^X has 3 axes \(20 x 3 x 8\): a row is 3 x 8 numbers; X.reshape\(-1, 8\) makes 60 rows of 8$") as caught:
+    with pytest.warns(UserWarning, match=r"^X has 3 axes \(20 x 3 x 8\): a row is 3 x 8 numbers; X.reshape\(-1, 8\) makes 60 rows of 8, X.reshape\(len\(X\), -1\) these rows without this note$") as caught:
         pca = PCA(2).fit(X)
     assert len(caught) == 1 and caught[0].filename == __file__
     with pytest.warns(UserWarning, match=r"x.npy has 3 axes .*; unmix.open\(..., rows_axis=\(0, 1\)\) makes 60 rows of 8$"):

@@ -44,6 +44,15 @@ ADVICE = {
 }
 
 
+@functools.cache
+def _accepted_only(method):
+    """Parameters that are accepted for compatibility alone, with their defaults and the value that asks for what is done anyway. Not
+    ``copy``: arrays are never modified, whatever it is."""
+    settings = (s for s in registry()[method]["settings"] if s["python_only"])
+    done = {"svd_method": "lapack", "power_iteration_normalizer": "QR"}
+    return [(s["name"], (s["default"], done.get(s["name"]))) for s in settings if s["name"] not in ("copy", "sparse_output")]
+
+
 class _RemoteRows:
     """Shape and type of rows that remote workers hold."""
 
@@ -233,18 +242,9 @@ class Estimator(RunOptions, Settings, Input, Coding):
         for name in () if model is None else model.tensor_names:
             attributes.pop(name + "_", None)
 
-    @classmethod
-    @functools.cache
-    def _accepted_only(cls):
-        """Parameters that are accepted for compatibility alone, with their defaults and the value that asks for what is done anyway. Not
-        ``copy``: arrays are never modified, whatever it is."""
-        settings = (s for s in registry()[cls._method]["settings"] if s["python_only"])
-        done = {"svd_method": "lapack", "power_iteration_normalizer": "QR"}
-        return [(s["name"], (s["default"], done.get(s["name"]))) for s in settings if s["name"] not in ("copy", "sparse_output")]
-
     def _warn_accepted(self):
         """Warn about parameters that have no effect."""
-        for name, silent in self._accepted_only():
+        for name, silent in _accepted_only(self._method):
             if (value := getattr(self, name)) not in silent:
                 warn(f"{name}={value!r} has no effect: it is accepted for compatibility with scikit-learn")
 

@@ -5,6 +5,9 @@ use super::Model;
 /// The end of the record of rows that were standardised one by one.
 const STANDARDISED: &str = ", each standardised";
 
+/// The record of rows that are whole pictures.
+const WHOLE: &str = "whole pictures";
+
 /// The record of rows that are whole pictures, or patches of `patch` (height, width) pixels, each standardised or not.
 pub fn row_of_pictures(patch: Option<(usize, usize)>, standardised: bool) -> String {
     let row = patch
@@ -19,12 +22,13 @@ impl Model {
         self
     }
 
-    /// A sentence if the rows of the fit were pictures that were read in another way than as `row`, of [`row_of_pictures`]. Rows of unlike
-    /// sizes are refused elsewhere, and whole pictures may be of the size of patches, so that only the standardisation tells.
+    /// A sentence if the rows of the fit were pictures that were read in another way than as `row`, of [`row_of_pictures`]. Whole pictures
+    /// may be of the size of patches; if they are not, rows have another length, which is an error elsewhere.
     pub fn other_pictures(&self, row: &str) -> Option<String> {
-        let is_standardised = |row: &str| row.ends_with(STANDARDISED);
         let fitted = self.report.run.pictures.as_deref()?;
-        if is_standardised(fitted) == is_standardised(row) {
+        let plain = |row: &str| !row.ends_with(STANDARDISED);
+        let may_be_alike = [fitted, row].contains(&WHOLE) && plain(fitted) && plain(row);
+        if fitted == row || may_be_alike {
             return None;
         }
         Some(format!(

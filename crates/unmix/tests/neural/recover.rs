@@ -161,6 +161,9 @@ const PUBLISHED: [(&str, f64, f64); 15] = [
 /// Half a unit of the last published digit.
 const ROUNDING: f64 = 5e-5;
 
+/// One and a half standard errors of the difference of two medians over seven samples that are due to the order of the rows.
+const ORDERS: f64 = 3e-5;
+
 /// The published measure: the smallest cosine of a column with the axis that it is matched with, among all ten, a different one for each
 /// column. `ema-adaptive-tanh` exchanges one of the first five axes for one of smaller variance in 2 of 7 samples, and in 2 of 12 with an
 /// independent implementation.
@@ -177,12 +180,17 @@ fn smallest_cosines_of_several_draws_are_as_published_or_as_those_of_a_reference
     for (key, published, reference) in PUBLISHED {
         let spec = NONLINEAR.iter().find(|row| row.key == key).unwrap().spec.unwrap();
         let how = Training { max_epochs: 20, ..LONG };
-        let mut least: Vec<f64> =
-            draws.iter().map(|(x, axes)| least_to_distinct(&trained(&spec, x, &how, 3).w, axes)).collect();
+        // Orders of the rows change a value by 4e-5 (standard deviation): the middle one of three.
+        let of_draw = |(x, axes): &(Vec<f64>, Matrix<f64>)| {
+            let mut found = [3, 4, 5].map(|seed| least_to_distinct(&trained(&spec, x, &how, seed).w, axes));
+            found.sort_unstable_by(f64::total_cmp);
+            found[1]
+        };
+        let mut least: Vec<f64> = draws.iter().map(of_draw).collect();
         least.sort_unstable_by(f64::total_cmp);
         let message = format!("{key}: {least:.5?}, published {published}, reference {reference}");
         assert!(least[6] >= published - ROUNDING, "{message}");
-        assert!(least[3] >= published.min(reference) - ROUNDING, "{message}");
+        assert!(least[3] >= (published - ROUNDING).min(reference - ROUNDING - ORDERS), "{message}");
     }
 }
 
