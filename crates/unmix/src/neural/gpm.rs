@@ -276,11 +276,17 @@ enum Inspection {
     Nothing,
 }
 
-/// Whether none of the last `patience` residuals is smaller than all before them, and there are more than `patience` of these.
+/// Whether none of the last `patience` residuals is smaller than all before them, there are more than `patience` of these, and the last ones
+/// do not decrease: after a saddle, near which the residual was small, it decreases again from larger ones.
 fn stalled(residuals: &[f64], patience: usize) -> bool {
     let smallest = |of: &[f64]| of.iter().copied().fold(f64::INFINITY, f64::min);
     let n = residuals.len();
-    n > 2 * patience && smallest(&residuals[n - patience..]) >= smallest(&residuals[..n - patience])
+    if n <= 2 * patience {
+        return false;
+    }
+    let (before, window) = residuals.split_at(n - patience);
+    let (earlier, late) = window.split_at(patience - patience / 5);
+    smallest(window) >= smallest(before) && smallest(late) >= DECREASE * smallest(earlier)
 }
 
 /// The candidate whose sum of squares of `t` at the start is significantly larger than that of any candidate now.
@@ -308,6 +314,8 @@ const EARLY: u64 = 5;
 const PATIENCE: usize = 250;
 /// The same if the residual is of the size of rounding errors.
 const PATIENCE_AT_REST: usize = 50;
+/// The residual decreases if its smallest value in the last fifth of these sweeps is less than this part of that in the others.
+const DECREASE: f64 = 0.9;
 /// Residuals of up to this multiple of the machine epsilon may be rounding errors of the sums (measured in single precision on patches
 /// of photographs: half of the epsilon).
 const ROUNDING: f64 = 16.0;
@@ -327,5 +335,8 @@ mod tests {
         // The way past a saddle: larger for a while, then smaller than ever.
         assert!(!stalled(&with(&[[2.0 * least; 9].as_slice(), &[0.9 * least]].concat()), 10));
         assert!(!stalled(&[1.0; 20], 10) && stalled(&[1.0; 21], 10), "as many before as after, and one");
+        // Behind a saddle: larger than at the saddle, but smaller from sweep to sweep.
+        let behind: Vec<f64> = (0..40).map(|i| 4.0 * 0.9f64.powi(i) * least).collect();
+        assert!((2..13).all(|last| !stalled(&with(&behind[..last]), 10)));
     }
 }
