@@ -93,11 +93,12 @@ def test_bad_partial_fits_are_refused():
         ({"n_components": 3}, "give 4, or leave it out"),
         ({"n_components": 0.9}, "a share of the variance needs all rows at once"),
         ({"order": "kurtosis"}, "choose 'variance' or 'found'"),
-        ({"standardize": True}, "leave it out"),
         ({"w_init": np.eye(3)}, "give a 4 x 4 matrix"),
     ):
         with pytest.raises(ValueError, match=words):
             ICA(algorithm="easi", **given).partial_fit(X)
+    with pytest.warns(UserWarning, match="standardize=.* has no effect here: the sources of incremental fits do not depend"):
+        ICA(algorithm="easi", standardize=True).partial_fit(X)
     ica = ICA(algorithm="easi").partial_fit(X[:200])
     before = ica.components_.tobytes()
     bad = X[200:].copy()

@@ -154,6 +154,10 @@ impl Stream {
         report.outcome = self.outcome;
         report.residual = Some(super::linear::largest(&state.mean_step));
         report.warnings.extend(super::warnings::of_stream(&state.tails(), self.extended, arranged.order()));
+        if settings.get("standardize") == Some(&Value::Bool(true)) {
+            let why = "the sources of incremental fits do not depend on the units of the columns";
+            report.warnings.push(format!("standardize=true has no effect here: {why}"));
+        }
         resolved.insert("n_components".into(), k.into());
         resolved.insert("extended".into(), self.extended.into());
         report.settings = resolved;

@@ -149,13 +149,16 @@ fn fastica_refuses_adaptive_contrasts_and_algorithms_with_fixed_nonlinearities_i
 }
 
 #[test]
-fn an_incremental_fit_ignores_the_contrast_with_a_warning() {
+fn an_incremental_fit_ignores_contrast_and_units_with_a_warning() {
     let x = made(&[Distribution::Laplace; 2], 500, 1);
     let rows: AnyRows<'_> = Rows::from_slice(x.as_slice(), 2).unwrap().into();
     let on =
         |given: Value| unmix::partial_fit("ica", &settings(given), None, &rows, &Run::default()).unwrap();
     let plain = on(json!({"algorithm": "easi"}));
-    let model = on(json!({"algorithm": "easi", "fun": "exp"}));
-    assert!(crate::made::warned(&model, "fun=exp has no effect here"), "{:?}", model.report().warnings);
-    assert_eq!(model.tensors(), plain.tensors());
+    for (name, value) in [("fun", json!("exp")), ("standardize", json!(true))] {
+        let model = on(json!({"algorithm": "easi", name: value}));
+        let words = format!("{name}={} has no effect here", value.as_str().unwrap_or("true"));
+        assert!(crate::made::warned(&model, &words), "{:?}", model.report().warnings);
+        assert_eq!(model.tensors(), plain.tensors(), "{name}");
+    }
 }

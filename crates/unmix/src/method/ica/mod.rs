@@ -215,10 +215,6 @@ impl Ica {
             let why = "ordering by kurtosis needs a second pass over the rows";
             return refused("order", "kurtosis".into(), why, "choose 'variance' or 'found'".into());
         }
-        if self.standardize {
-            let why = "the sources of incremental fits do not depend on the units of the columns";
-            return refused("standardize", "true".into(), why, "leave it out".into());
-        }
         match self.w_init.as_ref().filter(|w| before.is_none() && w.len() != p) {
             Some(w) => {
                 let got = format!("a matrix of {} rows", w.len());
