@@ -1,8 +1,8 @@
 //! `ppca-em`: the Gaussian of probabilistic PCA, and errors of fills by refits to resampled rows.
 
 use super::{Design, completed};
-use crate::made::{apart, encode, numbers, settings, try_fit};
-use serde_json::{Value, json};
+use crate::made::{apart, encode, numbers, settings, try_fit, warned};
+use serde_json::json;
 use unmix::data::{Sparse, VecSink};
 use unmix::impute::{ImputeOptions, Imputer};
 use unmix::num::factor;
@@ -36,13 +36,15 @@ fn ppca_em_is_the_model_of_ppca() {
 }
 
 #[test]
-fn settings_without_effect_on_a_likelihood_are_refused() {
+fn a_likelihood_has_no_penalty_and_needs_a_mean() {
     let design = Design::new((60, 12, 2), 0.7, 0.4, 5);
-    let refused =
-        |given: Value| try_fit("matrix-completion", &settings(given), &design.x, 12).unwrap_err().to_string();
-    let e = refused(json!({"algorithm": "ppca-em", "alpha": 0.1}));
-    assert!(e.contains("alpha=0.1") && e.contains("no penalty"), "{e}");
-    let e = refused(json!({"algorithm": "ppca-em", "offsets": false}));
+    let plain = design.fit(json!({"algorithm": "ppca-em", "n_components": 2}));
+    let model = design.fit(json!({"algorithm": "ppca-em", "n_components": 2, "alpha": 0.1}));
+    let words = "alpha=0.1 has no effect here: alpha is used only with algorithm other than ppca-em";
+    assert!(warned(&model, words), "{:?}", model.report().warnings);
+    assert_eq!(model.tensors(), plain.tensors());
+    let given = settings(json!({"algorithm": "ppca-em", "offsets": false}));
+    let e = try_fit("matrix-completion", &given, &design.x, 12).unwrap_err().to_string();
     assert!(e.contains("offsets") && e.contains("mean of every column"), "{e}");
 }
 

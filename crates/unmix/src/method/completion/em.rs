@@ -16,20 +16,14 @@ use crate::run::Run;
 use crate::stats::gaps::{LinePosteriors, Precision, triangle};
 
 impl MatrixCompletion {
-    /// Refuses settings that `ppca-em` does not support.
+    /// Refuses a model without mean.
     pub(super) fn check_likelihood(&self) -> Result<()> {
         if !self.offsets {
             let why = "algorithm='ppca-em' estimates the mean of every column";
             let remedy = "leave offsets at true, or choose another algorithm";
             return Err(Error::setting("offsets", false, why, remedy));
         }
-        match self.alpha {
-            super::Alpha::Auto(_) => Ok(()),
-            super::Alpha::Weight(alpha) => {
-                let why = "algorithm='ppca-em' is maximum likelihood and has no penalty";
-                Err(Error::setting("alpha", alpha, why, "leave alpha at 'auto', or choose another algorithm"))
-            }
-        }
+        Ok(())
     }
 
     /// The Gaussian with the largest likelihood, its warnings, and the number of sweeps.

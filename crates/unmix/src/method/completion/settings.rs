@@ -113,7 +113,8 @@ pub(super) const SETTINGS: &[Setting] = &[
          held-out tenth of the cells, whose solution is the start of variational least squares; or a number, the weight of the nuclear \
          norm relative to half the sum of squared residuals. 'ppca-em' has no penalty.",
     )
-    .such_as("0.1"),
+    .such_as("0.1")
+    .only(&[&[("algorithm", &["!\"ppca-em\""])]]),
     Setting::new(
         "offsets",
         Kind::Bool,
