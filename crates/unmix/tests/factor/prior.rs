@@ -1,7 +1,7 @@
 //! Priors of the loadings and of the factors: bounds by dense formulas, first-order conditions, recovery of loadings.
 
 use super::{covariance, fit, inverse, likelihood, made};
-use crate::made::{apart, encode, numbers, settings, try_fit};
+use crate::made::{apart, encode, numbers, settings, try_fit, warned};
 use crate::naive;
 use crate::skipped::skipped;
 use serde_json::{Value, json};
@@ -242,15 +242,33 @@ fn priors_of_the_factors_determine_the_rotation_that_the_likelihood_leaves_open(
 }
 
 #[test]
-fn settings_that_a_prior_excludes_are_refused_with_a_remedy() {
+fn settings_that_a_prior_replaces_have_no_effect_with_a_warning() {
+    let x = made(60, 6, 2, 8);
+    for prior in ["laplace-loadings", "laplace", "jeffreys"] {
+        for n in [json!(2), json!("bic"), json!("cells")] {
+            let with = |more: Value| {
+                let mut given = settings(json!({"prior": prior, "n_components": n, "max_iter": 30}));
+                given.extend(settings(more));
+                fit(Value::Object(given), &x, 6)
+            };
+            let plain = with(json!({}));
+            for (name, value) in [("rotation", "varimax"), ("scores", "bartlett"), ("algorithm", "em")] {
+                let model = with(json!({name: value}));
+                let words = format!("{name}={value} has no effect here: {name} is used only with prior=none");
+                assert!(warned(&model, &words), "{prior}: {:?}", model.report().warnings);
+                assert_eq!(model.tensors(), plain.tensors(), "{prior}, {n}: {name}");
+                assert_eq!(encode(&model, &x), encode(&plain, &x), "{prior}, {n}: {name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn inputs_that_a_prior_excludes_are_refused_with_a_remedy() {
     let x = made(60, 6, 2, 8);
     let err = |given: Value, x: &[f64]| {
         try_fit("factor-analysis", &settings(given), x, 6).map(|_| ()).unwrap_err().to_string()
     };
-    let message = err(json!({"prior": "laplace", "rotation": "varimax", "n_components": 2}), &x);
-    assert!(message.contains("rotation") && message.contains("prior='none'"), "{message}");
-    let message = err(json!({"prior": "jeffreys", "scores": "bartlett", "n_components": 2}), &x);
-    assert!(message.contains("scores") && message.contains("regression"), "{message}");
     let mut gaps = x.clone();
     gaps[8] = f64::NAN;
     let message = err(json!({"prior": "laplace-loadings", "n_components": 2}), &gaps);

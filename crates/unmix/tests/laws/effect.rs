@@ -164,6 +164,7 @@ fn assignments(method: &Method, setting: &Setting) -> Vec<Map<String, Value>> {
         let values = match name {
             "variant" if method.key == "neural-pca" => vec![json!("gha"), json!("svd")],
             "variant" => vec![Value::Null, json!("ema-scaled-tanh"), json!("rica")],
+            "rotation" => vec![Value::Null, json!("varimax")],
             "max_epochs" if method.key == "lista" => vec![json!(0), json!(2)],
             "batch_size" => vec![Value::Null, json!(20)],
             "corruption" | "dropout" | "input_noise" => vec![json!(0), json!(0.25)],

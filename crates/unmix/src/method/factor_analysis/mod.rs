@@ -115,8 +115,8 @@ impl FactorAnalysis {
     /// # Errors
     ///
     /// Infinities, fewer than two rows, weights whose sum is at most 1, no column that varies, more factors than `min(n, p)`, initial
-    /// uniquenesses whose number is not that of the columns, settings that exclude each other, errors of the source. Constant columns and more
-    /// factors than the covariance determines are not errors, but warnings in the report.
+    /// uniquenesses whose number is not that of the columns, errors of the source. Constant columns and more factors than the
+    /// covariance determines are not errors, but warnings in the report.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
         self.check(rows.n_counted(), rows.n_features(), rows.origin())?;
@@ -166,8 +166,13 @@ impl FactorAnalysis {
         select::best_by_cells(allowed, |q| {
             run.stage(&format!("{q} factors"))?;
             let max_iter = self.max_iter.min(select::ITERATIONS);
-            let prior = FactorPrior::None;
-            let spec = Self { n_components: q.into(), rotation: None, prior, max_iter, ..self.clone() };
+            // With a prior, algorithm and scores have no effect.
+            let (algorithm, scores) = match self.prior {
+                FactorPrior::None => (self.algorithm, self.scores),
+                _ => (FactorAlgorithm::Newton, Scores::Regression),
+            };
+            let plain = Self { rotation: None, prior: FactorPrior::None, algorithm, scores, ..self.clone() };
+            let spec = Self { n_components: q.into(), max_iter, ..plain };
             hidden.judge(rows, run, |mut left, run| spec.fit(&mut left, run))
         })
     }
@@ -236,7 +241,6 @@ impl FactorAnalysis {
             overcomplete: self.prior != FactorPrior::None,
         }
         .check(&self.n_components)?;
-        self.check_prior()?;
         match &self.noise_variance_init {
             Some(given) if given.len() != p => Err(Error::setting(
                 "noise_variance_init",

@@ -2,7 +2,7 @@
 //! expectation-maximisation.
 
 use super::likelihood::{Moments, Point};
-use super::settings::{FactorAlgorithm, FactorAnalysis, NoiseFloor};
+use super::settings::{FactorAlgorithm, FactorAnalysis, FactorPrior, NoiseFloor};
 use crate::error::Result;
 use crate::num::factor::{self, Cholesky};
 use crate::num::{Matrix, pseudo_inverse};
@@ -146,8 +146,9 @@ impl<'a> Problem<'a> {
         self.clip(&mut start);
         let limits = Limits { tol: spec.tol, max_iter: spec.max_iter };
         match spec.algorithm {
-            FactorAlgorithm::Newton => self.newton(start, limits, run),
-            FactorAlgorithm::Em => self.em(start, limits, run),
+            // With a prior this is the search for its initial loadings, on which the algorithm has no effect.
+            FactorAlgorithm::Em if spec.prior == FactorPrior::None => self.em(start, limits, run),
+            _ => self.newton(start, limits, run),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Settings of factor analysis: names, allowed values, descriptions.
 
-use crate::model::{Kind, Setting};
+use crate::model::{Condition, Kind, Setting};
 use crate::spectrum::Components;
 use serde::{Deserialize, Serialize};
 
@@ -143,6 +143,9 @@ pub enum Scores {
     Bartlett,
 }
 
+/// Condition of settings that have no effect with a prior, which determines the rotation, the algorithm and the scores.
+const WITHOUT_PRIOR: &[&[Condition]] = &[&[("prior", &["\"none\""])]];
+
 pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "n_components",
@@ -197,14 +200,15 @@ pub(super) const SETTINGS: &[Setting] = &[
         "null",
         "Rotation of the factors: orthogonal ('varimax', 'quartimax', 'equamax') or oblique, with correlated factors ('promax', 'oblimin', \
          'geomin'); null for the unrotated factors, uncorrelated given the rows and in decreasing order of size.",
-    ),
+    )
+    .only(WITHOUT_PRIOR),
     Setting::new(
         "rotation_normalize",
         Kind::Bool,
         "false",
         "Divide the loadings of every column by the root of its communality during the rotation (Kaiser normalisation).",
     )
-    .only(&[&[("rotation", &["*"])]]),
+    .only(&[&[("rotation", &["*"]), ("prior", &["\"none\""])]]),
     Setting::new(
         "algorithm",
         Kind::Words(&["newton", "em"]),
@@ -212,7 +216,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Algorithm that maximises the likelihood: 'newton', Newton's method on the uniquenesses alone, or 'em', expectation-maximisation, \
          which needs many more iterations.",
     )
-    .only(&[&[("prior", &["\"none\""])]]),
+    .only(WITHOUT_PRIOR),
     Setting::new(
         "prior",
         Kind::Words(&["none", "laplace-loadings", "laplace", "jeffreys"]),
@@ -243,7 +247,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::Words(&["regression", "bartlett"]),
         "\"regression\"",
         "Factor scores, which are the codes: 'regression', posterior means of the factors (Thomson), or 'bartlett', weighted least squares.",
-    ),
+    )
+    .only(WITHOUT_PRIOR),
     Setting::new(
         "standardize",
         Kind::Bool,

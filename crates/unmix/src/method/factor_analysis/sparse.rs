@@ -52,29 +52,6 @@ pub(super) struct PriorResult {
 }
 
 impl FactorAnalysis {
-    /// Refuses settings that are incompatible with a prior.
-    pub(super) fn check_prior(&self) -> Result<()> {
-        let refused = |name: &str, value: Value, why: &str, remedy: &str| {
-            Err(Error::setting(name, value, why, format!("{remedy}, or prior='none'")))
-        };
-        match self.prior {
-            FactorPrior::None => Ok(()),
-            _ if self.rotation.is_some() => refused(
-                "rotation",
-                serde_json::to_value(self.rotation).unwrap_or_default(),
-                "a prior of loadings or factors determines their rotation",
-                "leave rotation out",
-            ),
-            _ if self.scores == super::Scores::Bartlett => refused(
-                "scores",
-                "bartlett".into(),
-                "codes of a fit with a prior are posterior means",
-                "choose scores='regression'",
-            ),
-            _ => Ok(()),
-        }
-    }
-
     /// The model of `q` factors under the prior of the settings.
     pub(super) fn fit_prior<T: Real>(
         &self,
