@@ -1,7 +1,7 @@
 //! Algorithms with rows and codes in memory.
 
 use super::{diagnostic, made, recovered};
-use crate::made::{dot, encode, falling, median, numbers, settings, try_fit};
+use crate::made::{dot, encode, falling, median, numbers, settings, try_fit, warned};
 use serde_json::{Value, json};
 use unmix::num::random::Stream;
 use unmix::{DictionaryLearning, Matrix, Model, Outcome, Rows, Run};
@@ -184,12 +184,31 @@ fn settings_that_exclude_each_other_are_refused() {
         |given: Value| try_fit("dictionary", &settings(given), &x, 5).map(|_| ()).unwrap_err().to_string();
     let cold = message(json!({"algorithm": "alternating", "warm_start_codes": false, "code_steps": 2}));
     assert!(cold.starts_with("code_steps") && cold.contains("warm_start_codes"), "{cold}");
-    assert!(message(json!({"algorithm": "ksvd", "positive_code": true})).starts_with("positive_code"));
-    assert!(message(json!({"coder": "omp", "positive_code": true})).starts_with("positive_code"));
     let rows = unmix::AnyRows::F64(Rows::from_slice(&x, 5).unwrap());
     let given = settings(json!({"algorithm": "palm"}));
     let refused = unmix::partial_fit("dictionary", &given, None, &rows, &Run::default());
     assert!(refused.map(|_| ()).unwrap_err().to_string().starts_with("algorithm"));
+}
+
+#[test]
+fn codes_of_pursuit_have_either_sign_with_a_warning() {
+    let x = falling(80, 5, 1);
+    for given in
+        [json!({"algorithm": "ksvd"}), json!({"coder": "omp"}), json!({"algorithm": "palm", "coder": "omp"})]
+    {
+        let mut given = given;
+        (given["max_iter"], given["n_components"]) = (json!(20), json!(4));
+        let plain = fit(given.clone(), &x, 5);
+        given["positive_code"] = json!(true);
+        let model = fit(given.clone(), &x, 5);
+        assert!(
+            warned(&model, "positive_code=true has no effect here"),
+            "{given}: {:?}",
+            model.report().warnings
+        );
+        assert_eq!(model.tensors(), plain.tensors(), "{given}");
+        assert_eq!(encode(&model, &x), encode(&plain, &x), "{given}");
+    }
 }
 
 #[test]

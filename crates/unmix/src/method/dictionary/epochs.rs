@@ -14,7 +14,7 @@ use crate::sparse::{Atoms, Lasso, Online, OnlineState, PERIOD, largest};
 impl DictionaryLearning {
     fn online(&self, alpha: f64, seed: u64) -> Online {
         Online {
-            lasso: Lasso { alpha, positive: self.positive_code, stop: LEARNING },
+            lasso: Lasso { alpha, positive: self.non_negative(), stop: LEARNING },
             set: self.set(),
             forgetting: self.forgetting,
             dead: self.dead_unit,
@@ -45,7 +45,7 @@ impl DictionaryLearning {
         let mut state = found.state;
         if state.all_zero() {
             let atoms = Atoms::<T>::new(&state.atoms);
-            state.largest = state.largest.max(largest(&atoms, &sample, self.positive_code));
+            state.largest = state.largest.max(largest(&atoms, &sample, self.non_negative()));
         }
         let sweeps = 2 + found.objective.len() as u64;
         let now = StreamAtoms { alpha, state };

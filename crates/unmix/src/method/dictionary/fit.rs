@@ -103,17 +103,6 @@ impl DictionaryLearning {
     fn admitted(&self) -> Result<()> {
         let refused =
             |name: &str, got: Value, why: &str, remedy: &str| Err(Error::setting(name, got, why, remedy));
-        let pursuit = self.algorithm == DictionaryAlgorithm::Ksvd
-            || (self.algorithm != DictionaryAlgorithm::Layerwise && self.coder == Coder::Omp);
-        if self.positive_code && pursuit {
-            let why = "orthogonal matching pursuit has codes of either sign";
-            return refused(
-                "positive_code",
-                true.into(),
-                why,
-                "choose coder='cd', and another algorithm than 'ksvd'",
-            );
-        }
         if self.algorithm == DictionaryAlgorithm::Alternating && !self.warm_start_codes && self.code_steps < 5
         {
             let why = "codes that start from 0 in every block need at least 5 steps";
@@ -125,6 +114,13 @@ impl DictionaryLearning {
             );
         }
         Ok(())
+    }
+
+    /// Whether codes are constrained to be non-negative: those of orthogonal matching pursuit have either sign.
+    pub(super) fn non_negative(&self) -> bool {
+        let pursuit = self.algorithm == DictionaryAlgorithm::Ksvd
+            || (self.algorithm != DictionaryAlgorithm::Layerwise && self.coder == Coder::Omp);
+        self.positive_code && !pursuit
     }
 
     /// Initial atoms if they are given, for rows of `p` numbers.
@@ -241,7 +237,7 @@ impl DictionaryLearning {
         match self.alpha {
             Alpha::Weight(alpha) => alpha,
             _ => {
-                let each = largest_of_each(atoms, rows, self.positive_code);
+                let each = largest_of_each(atoms, rows, self.non_negative());
                 let mean = each.iter().sum::<f64>() / each.len().max(1) as f64;
                 // If all rows are orthogonal to all atoms, alpha has no scale.
                 if mean > 0.0 { SHARE * mean } else { 1.0 }
@@ -272,7 +268,7 @@ impl DictionaryLearning {
         run: &Run<'_>,
     ) -> Result<Model> {
         let p = found.mean.len();
-        let order = Order::of(&found.atoms, &found.size, !self.positive_code, dtype.eps());
+        let order = Order::of(&found.atoms, &found.size, !self.non_negative(), dtype.eps());
         let components = order.rows(&found.atoms);
         let mut report = Report::closed_form(&self.solver(), found.n, p, dtype, run.seed);
         report.outcome = found.outcome;

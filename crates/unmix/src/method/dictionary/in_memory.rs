@@ -85,12 +85,12 @@ impl DictionaryLearning {
             limits: self.limits(),
             seed: run.seed,
         };
-        let problem = Problem::new(x, p, alpha, self.positive_code);
+        let problem = Problem::new(x, p, alpha, self.non_negative());
         let ended = how.solve(&problem, first, run)?;
         let at = ended.at;
         let sums = problem.sums(&at.codes, m);
         let largest =
-            (sums.size == 0.0).then(|| largest(&Atoms::<T>::new(&at.atoms), &problem.x, self.positive_code));
+            (sums.size == 0.0).then(|| largest(&Atoms::<T>::new(&at.atoms), &problem.x, self.non_negative()));
         Ok(FitResult {
             share: sums.used.iter().map(|used| *used as f64 / n as f64).collect(),
             dead: sums.used.iter().filter(|used| **used == 0).count() as u64,

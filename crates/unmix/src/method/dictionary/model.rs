@@ -99,7 +99,7 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
         algorithm: given.coder,
         alpha: Alpha::Weight(alpha),
         n_nonzero_coefs: given.n_nonzero_coefs,
-        positive_code: given.positive_code,
+        positive_code: given.non_negative(),
         ..SparseCoder::default()
     };
     sparse_coder::code_of(&coder, tensors, false)
@@ -118,7 +118,7 @@ fn layered(given: &DictionaryLearning, alpha: f64, tensors: &Tensors) -> Result<
         steps: Arc::new(steps),
         m,
         alpha,
-        positive: given.positive_code,
+        positive: given.non_negative(),
     };
     Code::new(encoder, LinearDecoder::new(mean, components.to_matrix()))
 }

@@ -116,6 +116,8 @@ const BLOCKS: &[&[Condition]] = &[&[("algorithm", &["\"alternating\""])]];
 const IN_MEMORY: &[&[Condition]] = &[&[("algorithm", &["!\"online\""])]];
 const PURSUIT: &[&[Condition]] =
     &[&[("algorithm", &["\"ksvd\""])], &[("coder", &["\"omp\""]), ("algorithm", &["!\"layerwise\""])]];
+const SIGNED: &[&[Condition]] =
+    &[&[("algorithm", &["!\"ksvd\""]), ("coder", &["!\"omp\""])], &[("algorithm", &["\"layerwise\""])]];
 const SOLVED: &[&[Condition]] = &[&[("algorithm", &["!\"layerwise\""])]];
 const BOUNDED: &[&[Condition]] = &[&[("algorithm", &["!\"ksvd\""])]];
 
@@ -183,7 +185,7 @@ pub(super) const SETTINGS: &[Setting] = &[
          'keep' for none. No atom is replaced in the last fifth of the epochs. With all codes in memory atoms are replaced when unused \
          for 20 blocks; with 'ksvd' in every iteration, and so is one of two atoms with a cosine above 0.99.",
     ),
-    Setting::new("positive_code", Kind::Bool, "false", "Constrain codes to be non-negative."),
+    Setting::new("positive_code", Kind::Bool, "false", "Constrain codes to be non-negative.").only(SIGNED),
     Setting::new("positive_dict", Kind::Bool, "false", "Constrain atoms to be non-negative."),
     Setting::new("batch_size", Kind::at_least(1), "256", "Mini-batch size of 'online'.").only(ONLINE),
     Setting::new("max_epochs", Kind::at_least(1), "5", "Number of epochs of 'online'.")
