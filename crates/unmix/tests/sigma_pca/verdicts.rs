@@ -4,6 +4,7 @@ use super::designs::{DESIGNS, Design, Sample, make, upper_bound, wrong_below};
 use crate::made::{numbers, settings, try_fit};
 use crate::skipped::skipped;
 use serde_json::{Value, json};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use unmix::datasets::Distribution;
 use unmix::neural::evidence::SamplingError;
@@ -62,7 +63,7 @@ fn resolved_components_are_right_with_30_and_60_columns() {
         }
     }
     // Fits of one thread each, two at a time.
-    let next = AtomicUsize::new(0);
+    let (next, stalled) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         let mut done = Vec::new();
         while let Some(&(name, design, n, p, seed)) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -71,7 +72,13 @@ fn resolved_components_are_right_with_30_and_60_columns() {
             let run = Run { threads: 1, ..Run::default() };
             let model = unmix::fit("sigma-pca", &settings(json!({})), &mut rows, &run).unwrap();
             let (resolved, wrong) = resolved(&sample, &model);
-            done.push((name, format!("{n} x {p}, seed {seed}"), p, resolved, wrong));
+            let which = format!("{n} x {p}, seed {seed}");
+            let report = model.report();
+            if report.outcome == Outcome::Stalled {
+                let (n_iter, residual) = (report.n_iter, report.residual);
+                stalled.lock().unwrap().push(format!("{name} {which}: {residual:?} after {n_iter}"));
+            }
+            done.push((name, which, p, resolved, wrong));
         }
         done
     };
@@ -79,6 +86,8 @@ fn resolved_components_are_right_with_30_and_60_columns() {
         let workers = [scope.spawn(work), scope.spawn(work)];
         workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
     });
+    let (stalled, fits) = (stalled.into_inner().unwrap(), models.len());
+    assert!(stalled.is_empty(), "{} of {fits} fits stalled:\n{}", stalled.len(), stalled.join("\n"));
     let wrong: Vec<String> = models
         .iter()
         .filter(|(.., wrong)| *wrong > 0)
