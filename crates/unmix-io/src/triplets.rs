@@ -76,8 +76,8 @@ fn sparse<T: Real>(
     list.rows(n_features)
 }
 
-/// [`note_on_cells`] of the cells of a matrix that somebody asks for: few of them may well leave out row 0 and column 0, which three for each
-/// row and column on average do by chance in one of 400 lists.
+/// A note on a list of cells that somebody asks for, given by row and column, which seems to be numbered from 1: many cells, and none in row
+/// 0 and column 0. Few cells may well leave these out; three for each row and column on average do by chance in one of 400 lists.
 pub fn note_on_requested_cells(cells: &[(u64, u64)]) -> Option<String> {
     let most = cells.iter().map(|cell| cell.0.max(cell.1)).max()?;
     note_on_cells(cells).filter(|_| cells.len() as u64 / 3 > most)

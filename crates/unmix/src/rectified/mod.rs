@@ -7,7 +7,7 @@
 //!
 //! for rows of `m` columns and `l` units; `W` is `m x l`. One iteration is a pass over the rows ([`codes`]), the scales of the units and
 //! the objective from its sums ([`statistics`]), and new parameters ([`step`]). E-steps with a monotone objective keep the codes of all
-//! rows in memory ([`held`], [`cascade`], [`coordinate`]). Quantities that depend on the parameters only are in [`posterior`]; dropout and
+//! rows in memory ([`stored_codes`], [`cascade`], [`coordinate`]). Quantities that depend on the parameters only are in [`posterior`]; dropout and
 //! input noise in [`corruption`]; the signs of initial loadings are chosen by third moments ([`cubes`]).
 //!
 //! D.-A. Clevert, A. Mayr, T. Unterthiner & S. Hochreiter (2015), Rectified factor networks, NIPS.
