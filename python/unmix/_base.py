@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
@@ -42,15 +41,6 @@ ADVICE = {
     "interrupted": "continue from this model with init=, or from a checkpoint with resume=True",
     "stalled": "more iterations do not help; report_.warnings may say what does",
 }
-
-
-@functools.cache
-def _accepted_only(method):
-    """Parameters that are accepted for compatibility alone, with their defaults and the value that asks for what is done anyway. Not
-    ``copy``: arrays are never modified, whatever it is."""
-    settings = (s for s in registry()[method]["settings"] if s["python_only"])
-    done = {"svd_method": "lapack", "power_iteration_normalizer": "QR"}
-    return [(s["name"], (s["default"], done.get(s["name"]))) for s in settings if s["name"] not in ("copy", "sparse_output")]
 
 
 class _RemoteRows:
@@ -241,12 +231,6 @@ class Estimator(RunOptions, Settings, Input, Coding):
         model = attributes.pop("_model", None)
         for name in () if model is None else model.tensor_names:
             attributes.pop(name + "_", None)
-
-    def _warn_accepted(self):
-        """Warn about parameters that have no effect."""
-        for name, silent in _accepted_only(self._method):
-            if (value := getattr(self, name)) not in silent:
-                warn(f"{name}={value!r} has no effect: it is accepted for compatibility with scikit-learn")
 
     def _warn(self):
         doubts = self._doubts()

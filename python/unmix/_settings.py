@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _unmix
-from ._input import registry, tensor_names
+from ._input import registry, tensor_names, warn
 from ._options import RunOptions
 from ._read import read as read_file
 from ._written import SIMPLE, constructor_source
@@ -68,6 +68,15 @@ def _table(value, name):
         path = os.fspath(value)
         value = _unmix.Model.load(path).tensors.get("components") if path.endswith(".safetensors") else read_file(path)
     return check_array(value, dtype=np.float64, order="C", ensure_all_finite=False, input_name=name)
+
+
+@functools.cache
+def _accepted_only(method):
+    """Parameters that are accepted for compatibility alone, with their defaults and the value that asks for what is done anyway. Not
+    ``copy``: arrays are never modified, whatever it is."""
+    settings = (s for s in registry()[method]["settings"] if s["python_only"])
+    done = {"svd_method": "lapack", "power_iteration_normalizer": "QR"}
+    return [(s["name"], (s["default"], done.get(s["name"]))) for s in settings if s["name"] not in ("copy", "sparse_output")]
 
 
 class Settings:
@@ -129,3 +138,9 @@ class Settings:
     def _own_starts(cls):
         """Values of ``init`` that are choices of the setting."""
         return next((s["choices"] for s in registry()[cls._method]["settings"] if s["name"] == "init"), ())
+
+    def _warn_accepted(self):
+        """Warn about parameters that have no effect."""
+        for name, silent in _accepted_only(self._method):
+            if (value := getattr(self, name)) not in silent:
+                warn(f"{name}={value!r} has no effect: it is accepted for compatibility with scikit-learn")

@@ -198,7 +198,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
             )
 
     def _doubts(self):
-        # `_warn` gives the rank itself, so that the report, whose parsing is a noticeable part of a small fit, is not needed here.
+        # `_warn` gives the rank itself, so that the report need not be parsed to compare it with the columns.
         return [sentence for sentence in self._model.doubts if not sentence.startswith("the rows vary along")]
 
     def _uses_sklearn_density(self):
