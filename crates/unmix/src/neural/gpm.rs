@@ -158,7 +158,7 @@ impl GpmOptions {
         }
         // The residual may be that of rounding errors.
         let rounded = step.residual <= ROUNDING * T::DTYPE.eps();
-        if !done && stalled(&at.history, if rounded { PATIENCE_AT_REST } else { PATIENCE }) {
+        if !done && stalled(&at.history[at.changed_at..], if rounded { PATIENCE_AT_REST } else { PATIENCE }) {
             // One more sweep for the final residual.
             at.stopped_early = true;
         }

@@ -59,6 +59,9 @@ pub(super) struct State {
     pub(super) n_rotations: u32,
     /// The residual after each iteration.
     pub(super) history: Vec<f64>,
+    /// Number of residuals before the last change of components or widths by something other than a step: those after it alone
+    /// show whether the iteration has stalled.
+    pub(super) changed_at: usize,
     /// Full passes over the data.
     pub(super) sweeps: u64,
 }
@@ -88,6 +91,7 @@ impl State {
             tried: vec![false; k * k],
             n_rotations: 0,
             history: Vec::new(),
+            changed_at: 0,
             sweeps: 0,
         }
     }
@@ -98,7 +102,7 @@ impl State {
         (self.w, self.one_width) = (start.clone(), Some(self.n_iter));
         self.a.fill(a);
         (self.hopeful, self.held_out) = (true, true);
-        (self.evidence, self.settled, self.stopped_early) = (0.0, false, false);
+        (self.evidence, self.settled) = (0.0, false);
         self.moved(true);
     }
 
@@ -135,10 +139,12 @@ impl State {
         Ok(())
     }
 
-    /// If components or widths were changed by something other than a step: discards the extrapolation and the small residual.
+    /// If components or widths were changed by something other than a step: discards the extrapolation and the small residual, and the
+    /// search for a smaller one begins again.
     pub(super) fn moved(&mut self, moved: bool) {
         if moved {
-            self.resting = false;
+            (self.resting, self.stopped_early) = (false, false);
+            self.changed_at = self.history.len();
             self.momentum = Momentum::default();
         }
     }
