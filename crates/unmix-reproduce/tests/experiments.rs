@@ -99,19 +99,57 @@ fn without_pixels(svg: &str) -> String {
     parts.fold(first, |text, part| text + part.split_once('"').map_or("", |(_, rest)| rest))
 }
 
-#[test]
-fn curves_of_the_text() {
-    holds("shapes", 12);
+/// Tests that run the quick forms of experiments, and [`TESTED`], the keys of these. Each line is the name of the test, the function that runs
+/// an experiment, whether it runs in the long tests only, and experiments with the least number of their conditions.
+macro_rules! quick_forms {
+    ($($test:ident $how:ident $([$length:ident])? ($($key:literal: $least:literal),+);)+) => {
+        $(
+            #[test]
+            fn $test() {
+                $(if !$length(stringify!($test)) {
+                    return;
+                })?
+                $($how($key, $least);)+
+            }
+        )+
+
+        const TESTED: &[&str] = &[$($($key),+),+];
+    };
+}
+
+quick_forms! {
+    curves_of_the_text holds ("shapes": 12);
+    points_of_two_sources holds ("points": 12);
+    the_input_may_be_scaled holds ("scaling": 3);
+    time_signals holds ("signals": 30);
+    transformations_and_their_inverses holds ("transforms": 13);
+    a_point_its_projection_and_its_residual holds ("projection": 12);
+    a_plane_and_two_lines holds ("union": 2);
+    a_matrix_of_rank_one_from_a_column_and_a_row holds ("rank-one-mask": 7);
+    norms_on_the_sphere_and_sparse_codes holds ("sphere-norms": 7);
+    solvers_of_the_lasso_take_as_many_steps_as_published holds ("lasso-solvers": 18);
+    one_step_of_lista_and_the_encoder_of_an_autoencoder holds ("sae-is-lista": 7);
+    trained_layers_compared_with_steps_of_ista_and_fista holds ("lista": 9);
+    units_of_autoencoders_compared_with_known_atoms holds ("sae-activations": 2);
+    // Ten numbers of components, three explained variance ratios and the order of variances, all known exactly.
+    synthetic_pictures_span_few_dimensions holds ("subspace": 14);
+    learned_deviations_grow_unless_penalised holds ("trained-sigma": 7);
+    tables_of_rectified_factor_networks holds [at_length] ("rfn-tables": 5);
+    rare_modules_of_rectified_factor_networks holds_and_repeats [at_length] ("rfn-modules": 7);
+    filters_of_whole_images holds_and_repeats [at_length] ("rfn-filters": 1);
+    overcomplete_codes_of_patches_have_smaller_errors holds [at_length] ("patch-dictionaries": 5);
+    every_linear_rule holds [at_length] ("linear-rules": 14);
+    asymmetric_nonlinearities holds [at_length] ("asymmetric": 4);
+    every_nonlinear_rule holds [at_length] ("nonlinear-rules": 24);
+    filters_of_pictures holds [at_length] ("filters": 5, "more-filters": 1, "rotation": 1, "width": 3, "outputs": 2);
+    latent_standard_deviations_and_reconstruction_ica holds [at_length] ("latent": 7, "rica": 9);
+    classifiers_from_layers_learned_without_labels holds ("rfn-pretraining": 0);
 }
 
 #[test]
-fn points_of_two_sources() {
-    holds("points", 12);
-}
-
-#[test]
-fn the_input_may_be_scaled() {
-    holds("scaling", 3);
+fn every_experiment_has_a_test_of_its_quick_form() {
+    let untested: Vec<&str> = EXPERIMENTS.iter().map(|e| e.key).filter(|key| !TESTED.contains(key)).collect();
+    assert!(untested.is_empty(), "{untested:?}");
 }
 
 #[test]
@@ -135,56 +173,6 @@ fn files_that_are_not_images_are_refused() {
     let options = Options { pictures: Some(file), ..quick(&folder.path().join("out")) };
     let refused = reproduce(&["filters"], &options, &Run::default(), |_| ()).unwrap_err().to_string();
     assert!(refused.contains("its 100 bytes are not a multiple of a record of 3073 bytes"), "{refused}");
-}
-
-#[test]
-fn time_signals() {
-    holds("signals", 30);
-}
-
-#[test]
-fn transformations_and_their_inverses() {
-    holds("transforms", 13);
-}
-
-#[test]
-fn a_point_its_projection_and_its_residual() {
-    holds("projection", 12);
-}
-
-#[test]
-fn a_plane_and_two_lines() {
-    holds("union", 2);
-}
-
-#[test]
-fn a_matrix_of_rank_one_from_a_column_and_a_row() {
-    holds("rank-one-mask", 7);
-}
-
-#[test]
-fn norms_on_the_sphere_and_sparse_codes() {
-    holds("sphere-norms", 7);
-}
-
-#[test]
-fn solvers_of_the_lasso_take_as_many_steps_as_published() {
-    holds("lasso-solvers", 18);
-}
-
-#[test]
-fn one_step_of_lista_and_the_encoder_of_an_autoencoder() {
-    holds("sae-is-lista", 7);
-}
-
-#[test]
-fn trained_layers_compared_with_steps_of_ista_and_fista() {
-    holds("lista", 9);
-}
-
-#[test]
-fn units_of_autoencoders_compared_with_known_atoms() {
-    holds("sae-activations", 2);
 }
 
 #[test]
@@ -222,16 +210,8 @@ fn activations_that_are_too_few_are_refused() {
 }
 
 #[test]
-fn tables_of_rectified_factor_networks() {
-    if at_length("tables_of_rectified_factor_networks") {
-        holds("rfn-tables", 5);
-    }
-}
-
-#[test]
-fn classifiers_from_layers_learned_without_labels() {
-    holds("rfn-pretraining", 0);
-    // Three initial layers on two sets, since there are no digits: errors, intervals, epochs; and the same bytes on any number of threads.
+fn the_files_of_pretrained_classifiers_are_the_same_on_any_number_of_threads() {
+    // Three initial layers on two sets, since there are no digits: errors, intervals, epochs.
     let folder = tempfile::tempdir().unwrap();
     let files = |threads: usize| {
         let output = folder.path().join(threads.to_string());
@@ -243,20 +223,6 @@ fn classifiers_from_layers_learned_without_labels() {
         ["numbers.csv", "runs.csv", "table_2.csv", "table_s11.csv", "rfn-pretraining.svg"].map(of)
     };
     assert_eq!(files(1), files(2));
-}
-
-#[test]
-fn rare_modules_of_rectified_factor_networks() {
-    if at_length("rare_modules_of_rectified_factor_networks") {
-        holds_and_repeats("rfn-modules", 7);
-    }
-}
-
-#[test]
-fn filters_of_whole_images() {
-    if at_length("filters_of_whole_images") {
-        holds_and_repeats("rfn-filters", 1);
-    }
 }
 
 #[test]
@@ -286,12 +252,6 @@ fn a_folder_without_tables_is_refused() {
     assert!(refused.contains("gene_golub"), "{refused}");
 }
 
-/// Ten numbers of components, three explained variance ratios and the order of variances, all known exactly.
-#[test]
-fn synthetic_pictures_span_few_dimensions() {
-    holds("subspace", 14);
-}
-
 #[test]
 fn digits_and_faces_span_as_many_dimensions_as_published() {
     let Some(data) = std::env::var_os("UNMIX_DATA").map(PathBuf::from) else {
@@ -313,11 +273,6 @@ fn rows_without_the_shape_of_a_picture_are_refused() {
     let options = Options { pictures: Some(file), ..quick(&folder.path().join("out")) };
     let refused = reproduce(&["subspace"], &options, &Run::default(), |_| ()).unwrap_err().to_string();
     assert!(refused.contains("its rows have no shape"), "{refused}");
-}
-
-#[test]
-fn learned_deviations_grow_unless_penalised() {
-    holds("trained-sigma", 7);
 }
 
 #[test]
@@ -351,27 +306,6 @@ fn a_number_outside_its_published_range_is_marked() {
     assert_eq!(table.matches("the published range").count(), marked);
 }
 
-/// The text of the tests names the key of every experiment as the first argument of a function that runs its quick form, or in a list of
-/// keys that such a function runs.
-#[test]
-fn every_experiment_has_a_quick_test() {
-    let text = include_str!("experiments.rs");
-    let tested: Vec<&str> = EXPERIMENTS.iter().map(|e| e.key).filter(|key| has_test(text, key)).collect();
-    let all: Vec<&str> = EXPERIMENTS.iter().map(|e| e.key).collect();
-    assert_eq!(tested, all, "experiments without a test of their quick form");
-    assert!(!has_test(text, &["another", "key"].join("-")));
-}
-
-fn has_test(text: &str, key: &str) -> bool {
-    let calls = ["holds(\"", "holds_on(\"", "holds_and_repeats(\""];
-    let called = calls.iter().any(|call| text.contains(&format!("{call}{key}\",")));
-    // Lists such as [("first", 5), ("second", 1)].
-    let entry = format!("(\"{key}\", ");
-    let in_list =
-        text.lines().filter(|line| line.trim_start().starts_with("[(\"")).any(|line| line.contains(&entry));
-    called || in_list
-}
-
 /// Whether to run the quick forms that take tens of seconds, on synthetic images: with `UNMIX_TESTS=all`, as `.ci/run` sets it.
 fn at_length(test: &str) -> bool {
     let all = std::env::var_os("UNMIX_TESTS").is_some_and(|which| which == "all");
@@ -379,48 +313,4 @@ fn at_length(test: &str) -> bool {
         skipped::skipped(test, "UNMIX_TESTS is not 'all'");
     }
     all
-}
-
-#[test]
-fn filters_of_pictures() {
-    if at_length("filters_of_pictures") {
-        [("filters", 5), ("more-filters", 1), ("rotation", 1), ("width", 3), ("outputs", 2)]
-            .into_iter()
-            .for_each(|(key, least)| holds(key, least));
-    }
-}
-
-#[test]
-fn latent_standard_deviations_and_reconstruction_ica() {
-    if at_length("latent_standard_deviations_and_reconstruction_ica") {
-        [("latent", 7), ("rica", 9)].into_iter().for_each(|(key, least)| holds(key, least));
-    }
-}
-
-#[test]
-fn overcomplete_codes_of_patches_have_smaller_errors() {
-    if at_length("overcomplete_codes_of_patches_have_smaller_errors") {
-        holds("patch-dictionaries", 5);
-    }
-}
-
-#[test]
-fn every_linear_rule() {
-    if at_length("every_linear_rule") {
-        holds("linear-rules", 14);
-    }
-}
-
-#[test]
-fn asymmetric_nonlinearities() {
-    if at_length("asymmetric_nonlinearities") {
-        holds("asymmetric", 4);
-    }
-}
-
-#[test]
-fn every_nonlinear_rule() {
-    if at_length("every_nonlinear_rule") {
-        holds("nonlinear-rules", 24);
-    }
 }
