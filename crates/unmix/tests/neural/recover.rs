@@ -103,7 +103,10 @@ fn lengths(w: &Matrix<f64>) -> Vec<f64> {
 fn every_variant_recovers_the_documented_sources_and_no_others() {
     let (laplace, uniform) = (mixed(Kind::Laplace, 20_000, 1.0, 1), mixed(Kind::Uniform, 6000, 1.0, 1));
     for row in NONLINEAR.iter().chain(&NONLINEAR_MORE) {
-        let spec = row.spec.unwrap();
+        let mut spec = row.spec.unwrap();
+        // In the published units, those of the rows. The published value is .9926, on one draw; eight draws with an independent implementation
+        // are from .990 to .999.
+        spec.own_units |= row.key == "ema-triangular";
         // Trained parameters beside the weights, triangular terms, and sub-Gaussian sources of equal variance, between which a rule may
         // stay near a saddle point, take longer: 20 epochs suffice for 7 of 12 orders of the rows, 60 for all of 16.
         let beside = spec.sigma == Sigma::Trained || spec.train_a || spec.triangle > 0.0 || spec.dec > 0.0;
@@ -121,11 +124,7 @@ fn every_variant_recovers_the_documented_sources_and_no_others() {
         }
         match row.recovers {
             // The triangular term also rotates the axes.
-            _ if row.key == "ema-triangular" => assert!(a > 0.97 && b < 0.9, "{message}"),
-            // The scale of the nonlinearity in these rules is that of all rows, not that of each code.
-            _ if ["logcosh", "no-diagonal", "logcosh-subspace"].contains(&row.key) => {
-                assert!(a > 0.98 && b < 0.9, "{message}")
-            }
+            _ if row.key == "ema-triangular" => assert!(a >= 0.99 && b < 0.9, "{message}"),
             r if r.starts_with("super") => assert!(a > 0.9985 && b < 0.9, "{message}"),
             r if r.starts_with("sub") => assert!(a < 0.9 && b > 0.998, "{message}"),
             _ => assert!(a < 0.9, "{message}"),

@@ -92,8 +92,7 @@ fn resolved_components_are_right_with_30_and_60_columns() {
     assert!(share >= 0.72, "{share}: {laplace:?}");
 }
 
-/// No fit of these rows ends because its residual has stopped decreasing, above its tolerance and above rounding errors. Twelve tied
-/// lognormal sources in 1500 rows are left out: half of their fits do (docs/sigma-pca.md).
+/// No fit of these rows ends because its residual has stopped decreasing, above its tolerance and above rounding errors.
 #[test]
 fn no_fit_of_ordinary_rows_stalls() {
     let (mut fits, mut stalled) = (0, Vec::new());
@@ -105,10 +104,9 @@ fn no_fit_of_ordinary_rows_stalls() {
             (1000, 5, json!({"a": 0.8, "halves": false})),
             (1000, 5, json!({"a": 4.0, "halves": false})),
         ] {
-            if (name, p) == ("lognormal ties", 12) {
-                continue;
-            }
-            for seed in 0..2 {
+            // Of these half of the fits once stalled, because residuals were compared with those before a change of the components.
+            let seeds = if (name, p) == ("lognormal ties", 12) { 10 } else { 2 };
+            for seed in 0..seeds {
                 let sample = make(design, n, p, 2000 + seed);
                 let model = fit(&sample, given.clone());
                 fits += 1;
