@@ -5,6 +5,7 @@ mod bits;
 pub(crate) mod cases;
 mod cheap;
 mod effect;
+mod incremental;
 mod limits;
 mod moved;
 mod optimal;

@@ -10,7 +10,8 @@ const TOGETHER: usize = 1024;
 
 impl<T: Real> Rows<'_, T> {
     /// Calls `add` with consecutive rows from the first to the last, at most 1024 at a time, and returns how the pass ended: where the run
-    /// ends early (`max_seconds`), after the rows of the last call, the first call being made in any case.
+    /// ends early (`max_seconds`), after the rows of the last call, the first call being made in any case. Weights are not passed on: a fit
+    /// refuses them when it begins.
     ///
     /// # Errors
     ///

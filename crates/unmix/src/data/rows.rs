@@ -1,5 +1,6 @@
 //! Rows: a source, the names of its columns and the shape of a sample, and a plan for cutting it into shards.
 
+mod missing;
 mod prepare;
 mod range;
 
@@ -35,13 +36,15 @@ pub struct Rows<'a, T: Real> {
     notes: Vec<String>,
     /// Maximum length of a shard, if the rows are coordinates of rows that are cut between workers.
     longest: Option<usize>,
+    /// Whether NaN is a missing cell.
+    missing: bool,
 }
 
 impl<'a, T: Real> Rows<'a, T> {
     /// Rows of `source`; `origin` names them in messages, as in "digits.npy".
     pub fn new(source: impl Source<T> + 'a, features: Features, origin: impl Into<String>) -> Self {
         let (source, origin) = (Box::new(source), origin.into());
-        Self { source, features, origin, weights: None, notes: Vec::new(), longest: None }
+        Self { source, features, origin, weights: None, notes: Vec::new(), longest: None, missing: false }
     }
 
     /// The same rows in shards that are no longer than those of `rows`, whose coordinates they are.
@@ -186,7 +189,11 @@ impl<'a, T: Real> Rows<'a, T> {
     pub fn as_cells(&self) -> Option<Rows<'_, T>> {
         let sparse = self.sparse()?.as_cells();
         let features = self.features.clone();
-        Some(Rows { longest: self.longest, ..Rows::new(sparse, features, self.origin.clone()) })
+        Some(Rows {
+            longest: self.longest,
+            missing: true,
+            ..Rows::new(sparse, features, self.origin.clone())
+        })
     }
 
     /// The plan for cutting the rows.

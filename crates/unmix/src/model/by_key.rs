@@ -1,6 +1,6 @@
 //! Fits of the method that a key names: of rows, of sums over them, and of a stream of rows.
 
-use super::{Fit, Model, Sums, Tensors};
+use super::{Fit, Method, Model, Sums, Tensors};
 use crate::data::AnyRows;
 use crate::error::{Error, Result};
 use crate::method::find;
@@ -24,9 +24,9 @@ pub fn fit_by_sums(
     Ok(spec.fit_sums(&sums, rows.features(), run)?.with_notes(rows.notes()))
 }
 
-/// Whether the method with this key accepts rows with missing cells.
-pub(super) fn takes_missing(key: &str) -> bool {
-    find(key).is_ok_and(|method| method.accepts.missing)
+/// The method with this key.
+pub(super) fn method_of(key: &str) -> Result<&'static Method> {
+    find(key)
 }
 
 /// The model of the rows of `before` followed by `rows`, by the method named `key`; of `rows` alone without
@@ -34,8 +34,8 @@ pub(super) fn takes_missing(key: &str) -> bool {
 ///
 /// # Errors
 ///
-/// A method that needs all rows at once, other columns, numbers that are not finite; rows with weights, unless the model is computed from sums;
-/// a model of such a method without its sums. `before` is unchanged.
+/// A method that needs all rows at once, other columns, numbers that are not finite; sparse rows and weights, where the method does not
+/// accept them; a model that is computed from sums, without its sums. `before` is unchanged.
 pub fn partial_fit(
     key: &str,
     settings: &Map<String, Value>,

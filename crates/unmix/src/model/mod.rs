@@ -2,6 +2,7 @@
 
 mod affine;
 mod apply;
+mod begin;
 mod by_key;
 mod canonical;
 mod chosen;

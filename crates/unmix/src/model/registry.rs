@@ -3,11 +3,9 @@
 //! The entries are in [`METHODS`](crate::METHODS).
 
 use super::{Code, Gaussian, Model, Setting, Sums, Tensors};
-use crate::data::{AnyRows, Features, Rows, check_total_weight};
+use crate::data::{AnyRows, Features, Rows};
 use crate::error::{Error, Result};
-use crate::num::Real;
-use crate::run::{Identity, Run};
-use crate::stats::GatherChecksum;
+use crate::run::Run;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -67,7 +65,7 @@ pub struct Variant {
     pub recovers: &'static str,
 }
 
-/// What a method accepts besides plain rows.
+/// What a method accepts besides plain rows; [`Method::begin`] and [`Method::begin_batch`] refuse the rest.
 #[derive(Debug)]
 pub struct Accepts {
     /// Sparse matrices.
@@ -76,7 +74,7 @@ pub struct Accepts {
     pub weights: bool,
     /// Rows that do not fit in memory, or that are held by remote workers.
     pub stream: bool,
-    /// Missing values.
+    /// Missing cells, which are NaN. Without it NaN is an error.
     pub missing: bool,
 }
 
@@ -191,84 +189,6 @@ impl Method {
     /// Minimum number of components.
     pub(crate) fn least_components(&self) -> usize {
         self.settings.iter().find(|s| s.name == "n_components").map_or(0, Setting::least)
-    }
-
-    /// The first step of every fit: refuses rows of a kind that the method does not accept, and makes the others readable in any
-    /// order.
-    ///
-    /// # Errors
-    ///
-    /// Weights or sparse rows if [`accepts`](Self::accepts) excludes them; errors of the source.
-    pub fn check_rows<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<()> {
-        let refused = |what: &str, found: &str, remedy: &str| {
-            let asked = format!("{} of {what}", self.key);
-            Err(Error::Unsupported { asked, found: found.into(), remedy: remedy.into() })
-        };
-        if !self.accepts.sparse && rows.is_sparse() {
-            let found = "it needs all entries of the rows, zeros included";
-            return refused("sparse rows", found, "make the rows dense");
-        }
-        if !self.accepts.stream && rows.source().remote().is_some() {
-            return refused(
-                "rows held by remote workers",
-                "it needs the rows themselves",
-                "load the rows on this machine",
-            );
-        }
-        rows.prepare(run)?;
-        if !self.accepts.weights && rows.weights().is_some() {
-            let found = "it does not support sample weights";
-            return refused("rows with weights", found, "leave the weights out, or repeat rows");
-        }
-        rows.collect_few_rows(run)?;
-        match rows.weights() {
-            Some(_) => check_total_weight(rows.n_samples(), rows.origin()),
-            None => Ok(()),
-        }
-    }
-
-    /// [`check`](Self::check) and [`check_rows`](Self::check_rows), for a fit with these settings. If there is a checkpoint, the file is created or
-    /// read, which takes a pass over the rows for their checksum.
-    ///
-    /// # Errors
-    ///
-    /// Errors of both; a checkpoint that is corrupt or of another fit, a file that cannot be written.
-    pub fn begin<T: Real>(
-        &self,
-        settings: &impl Serialize,
-        rows: &mut Rows<'_, T>,
-        run: &Run<'_>,
-    ) -> Result<()> {
-        self.check(settings)?;
-        self.begin_checked(&|| serde_json::to_string(settings).unwrap_or_default(), rows, run)
-    }
-
-    /// [`begin`](Self::begin) after the settings are checked; compiled once for all methods.
-    fn begin_checked<T: Real>(
-        &self,
-        settings: &dyn Fn() -> String,
-        rows: &mut Rows<'_, T>,
-        run: &Run<'_>,
-    ) -> Result<()> {
-        self.check_rows(rows, run)?;
-        // Also if the fit has a closed form and takes no start.
-        match run.init.filter(|init| init.method() == self.key && init.parameter("bases").is_some()) {
-            Some(_) => run.initial_subspaces(rows.n_features(), None).map(|_| ())?,
-            None => run.initial_components(rows.n_features(), 0).map(|_| ())?,
-        }
-        let Some(checkpoint) = run.checkpoint else { return Ok(()) };
-        let sum = rows.pooled(run.threads, || rows.sweep(run, "checksum", &GatherChecksum))?;
-        checkpoint.bind(Identity {
-            version: env!("CARGO_PKG_VERSION").into(),
-            method: self.key.into(),
-            settings: settings(),
-            seed: run.seed,
-            dtype: T::DTYPE.name().into(),
-            n_rows: rows.n_rows().unwrap_or(0),
-            n_features: rows.n_features() as u64,
-            rows: sum.checksum(),
-            init: run.init.map(|init| init.checksum()),
-        })
     }
 
     /// The settings of refits that are compared with a model of `k` components or clusters. Their number is fixed, because a rule might

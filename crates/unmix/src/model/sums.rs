@@ -5,6 +5,7 @@
 
 mod stored;
 
+use super::Method;
 use crate::data::{MergeStack, Plan, Rows, Stream};
 use crate::error::{Error, Result};
 use crate::machine::check_square;
@@ -40,20 +41,18 @@ pub struct Sums {
 }
 
 /// The error for a missing cell of a batch, for a method that accepts missing cells only when all rows are fitted at once.
-fn of_gap(method: &str, found: Error) -> Error {
+fn of_gap(method: &Method, found: Error) -> Error {
     match found {
-        Error::NotFinite { row, column, what: "NaN", .. } if super::by_key::takes_missing(method) => {
-            Error::Unsupported {
-                asked: format!("an incremental fit of {method} to rows with missing cells"),
-                found: format!(
-                    "row {row}, column {column} is NaN: maximum likelihood with missing cells takes several passes over the rows, so \
-                     sums over a batch are not sufficient"
-                ),
-                remedy: "fit all rows at once, which allows missing cells and streams files; or fill the cells of each batch first, by \
+        Error::NotFinite { row, column, what: "NaN", .. } if method.accepts.missing => Error::Unsupported {
+            asked: format!("an incremental fit of {} to rows with missing cells", method.key),
+            found: format!(
+                "row {row}, column {column} is NaN: maximum likelihood with missing cells takes several passes over the rows, so \
+                 sums over a batch are not sufficient"
+            ),
+            remedy: "fit all rows at once, which allows missing cells and streams files; or fill the cells of each batch first, by \
                 unmix::impute::Imputer with a model of some of the rows"
-                    .into(),
-            }
-        }
+                .into(),
+        },
         found => found,
     }
 }
@@ -115,12 +114,15 @@ impl Sums {
         self.parts().map(|s| s.n).sum::<f64>() + self.weights.iter().sum::<f64>()
     }
 
-    /// Adds one or more rows. On an error nothing is added.
+    /// Adds one or more rows, for fits of the method with the key `method`. On an error nothing is added.
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite (ignored in rows of weight 0), another number of columns, errors of the source.
+    /// An unknown method; sparse rows or weights that the method does not accept; numbers that are not finite (ignored in rows of weight
+    /// 0), another number of columns, errors of the source.
     pub fn add<T: Real>(&mut self, method: &str, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<()> {
+        let method = super::by_key::method_of(method)?;
+        method.check_batch(rows)?;
         if rows.n_features() != self.n_features() {
             return Err(Error::Width {
                 what: "adding rows to existing sums".into(),
@@ -157,7 +159,7 @@ impl Sums {
     /// The next rows, from row `first`, at most `most`, and their sample weights.
     fn read<T: Real>(
         &self,
-        method: &str,
+        method: &Method,
         rows: &Rows<'_, T>,
         stream: &mut dyn Stream<T>,
         first: u64,
@@ -181,7 +183,7 @@ impl Sums {
         for (row, w) in buffer.chunks_exact(p).zip(&weights) {
             match *w > 0.0 {
                 true if row.iter().all(|x| x.finite()) => numbers.extend(row.iter().map(|x| x.to_f64())),
-                true => return Err(of_gap(method, rows.not_finite(method))),
+                true => return Err(of_gap(method, rows.not_finite(method.key))),
                 // A row of weight 0 keeps its position as zeros, so that blocks are those of a sweep.
                 false => numbers.resize(numbers.len() + p, 0.0),
             }

@@ -5,6 +5,7 @@ mod bad;
 mod exact;
 mod maps;
 mod overcomplete;
+mod weights;
 
 use crate::made::on_threads;
 use unmix::datasets::{SparseCombinations, bernoulli_gaussian};

@@ -34,7 +34,7 @@ mod start;
 use super::ica::pooled;
 use super::{Accepts, Fit, Method, from_settings, needs};
 use crate::data::Rows;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::Model;
 use crate::num::{Dtype, Real};
 use crate::run::Run;
@@ -85,13 +85,6 @@ impl CompleteDictionary {
     /// number of atoms requested is not an error: as many are kept as there are directions, with a warning.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
-        if self.algorithm == Algorithm::L1 && rows.weights().is_some() {
-            return Err(Error::Unsupported {
-                asked: "complete-dictionary with algorithm='l1' of rows with weights".into(),
-                found: "at its minima many codes are exactly 0, whatever the weights of their rows".into(),
-                remedy: "choose algorithm='msp', or repeat rows".into(),
-            });
-        }
         pooled(rows, run, |rows| {
             let task = self.task(rows, run)?;
             let found = start::with_view(rows, &task, run, |view| {

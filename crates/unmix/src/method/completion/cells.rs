@@ -46,7 +46,16 @@ impl Cells {
         if let Some((row, column, x)) = lists.infinite {
             return Err(rows.not_finite_at(METHOD.key, row, column as usize, x));
         }
+        if let Some((row, weight)) = lists.weighted {
+            return Err(Error::Unsupported {
+                asked: format!("{} of rows with weights", METHOD.key),
+                found: format!("row {row} has weight {weight}, and every cell counts once"),
+                remedy: "leave the weights out, or repeat rows".into(),
+            });
+        }
         let p = rows.n_features();
+        let every = rows.n_rows().unwrap_or(0).saturating_mul(p as u64);
+        rows.check_missing(METHOD.key, rows.sparse().is_none() && (lists.values.len() as u64) < every)?;
         let CellLists { starts, columns, mut values, .. } = lists;
         let n_rows_seen = starts.windows(2).filter(|ends| ends[1] > ends[0]).count();
         let why = "rows without any cell do not count";

@@ -49,7 +49,9 @@ impl MatrixCompletion {
             Some(sparse) => {
                 let dense = filled_in(sparse)?;
                 let source = RawArray::borrowed(&dense, sparse.n_features())?;
-                problem.of_cells(&Rows::<T>::new(source, rows.features().clone(), rows.origin()), run)?
+                let mut with_gaps = Rows::<T>::new(source, rows.features().clone(), rows.origin());
+                with_gaps.accept_missing(METHOD.accepts.missing);
+                problem.of_cells(&with_gaps, run)?
             }
         };
         let (k, p) = (found.axes.rows(), found.mean.len());

@@ -63,14 +63,14 @@ impl DictionaryLearning {
     /// # Errors
     ///
     /// An algorithm other than `online`; `center=true` without `before`, whose mean is subtracted; a number of atoms or columns that differ
-    /// from those of `before`; numbers that are not finite; rows with weights.
+    /// from those of `before`; numbers that are not finite; sparse rows, rows with weights.
     pub fn partial_fit<T: Real>(
         &self,
         before: Option<&Model>,
         rows: &Rows<'_, T>,
         run: &Run<'_>,
     ) -> Result<Model> {
-        METHOD.check(self)?;
+        METHOD.begin_batch(self, rows)?;
         if !self.algorithm.streams() {
             let why = "incremental fits need mini-batches, and this algorithm needs all rows at once";
             return Err(Error::setting("algorithm", self.solver(), why, "choose 'online', or fit all rows"));
@@ -97,13 +97,6 @@ impl DictionaryLearning {
     /// A new stream, or that of `before`.
     fn stream<T: Real>(&self, before: Option<&Model>, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Stream> {
         let p = rows.n_features();
-        if rows.weights().is_some() {
-            return Err(Error::Unsupported {
-                asked: format!("{} of rows with weights", METHOD.key),
-                found: "it does not support sample weights".into(),
-                remedy: "leave the weights out, or repeat rows".into(),
-            });
-        }
         if p == 0 {
             return Err(no_columns(METHOD.key, rows.origin()));
         }

@@ -36,7 +36,7 @@ mod settings;
 mod sparse;
 
 use super::{Accepts, Fit, Method, needs};
-use crate::data::{Features, Rows, check_n_rows, check_total_weight, no_columns};
+use crate::data::{Features, Rows, check_n_rows, no_columns};
 use crate::error::{Error, Result};
 use crate::model::{Model, Sums};
 use crate::num::Real;
@@ -149,10 +149,8 @@ impl FactorAnalysis {
             _ => by_aic,
         };
         match self.fit_whole(rows, by_rule, run) {
-            // A missing cell. The fit of rows with missing cells also locates infinities.
-            Err(Error::NotFinite { what: "NaN", .. }) if !rows.is_sparse() => {
-                self.fit_gaps(rows, by_rule, run)
-            }
+            // The fit of rows with missing cells also locates infinities.
+            Err(found) if rows.is_about_missing(&found) => self.fit_gaps(rows, by_rule, run),
             found => found,
         }
     }
@@ -202,13 +200,10 @@ impl FactorAnalysis {
     ///
     /// Those of [`fit`](Self::fit) that do not need rows; sums too large for their type.
     pub fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
-        METHOD.check(self)?;
+        METHOD.begin_sums(self, sums)?;
         sparse::needs_rows(self.prior)?;
         let scatter = sums.total();
-        let (n, p) = (scatter.n, scatter.mean.len());
-        if sums.is_weighted() {
-            check_total_weight(n, "the sums")?;
-        }
+        let p = scatter.mean.len();
         let counted = sums.n_counted();
         self.check(counted, p, "the sums")?;
         if let Components::Rule(rule @ (Rule::Parallel | Rule::Cells | Rule::Aic)) = self.n_components {

@@ -92,9 +92,7 @@ impl Ica {
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         let (algorithm, contrast) = self.solver()?;
         METHOD.begin(self, rows, run)?;
-        if self.algorithm == IcaAlgorithm::Easi && rows.weights().is_some() {
-            return Err(one_by_one());
-        }
+        self.check_weights(rows)?;
         pooled(rows, run, |rows| self.fit_prepared(rows, (algorithm, contrast), run))
     }
 
@@ -160,19 +158,17 @@ impl Ica {
     ///
     /// An algorithm other than `easi`; fewer components than columns, unless `before` has the same number;
     /// settings that need several passes; columns other than those of `before`; numbers that are not finite;
-    /// rows with weights.
+    /// sparse rows, rows with weights.
     pub fn partial_fit<T: Real>(
         &self,
         before: Option<&Model>,
         rows: &Rows<'_, T>,
         run: &Run<'_>,
     ) -> Result<Model> {
-        METHOD.check(self)?;
+        METHOD.begin_batch(self, rows)?;
         let p = rows.n_features();
         self.check_stream(p, before)?;
-        if rows.weights().is_some() {
-            return Err(one_by_one());
-        }
+        self.check_weights(rows)?;
         let extended = self.extended.unwrap_or(true);
         let mut stream = match before {
             Some(model) => ica::Stream::of(model, self.center, extended)?,
@@ -227,6 +223,18 @@ impl Ica {
             }
             None => Ok(()),
         }
+    }
+
+    /// Refuses sample weights with EASI, which takes one step for every row. The other algorithms support them.
+    fn check_weights<T: Real>(&self, rows: &Rows<'_, T>) -> Result<()> {
+        if self.algorithm != IcaAlgorithm::Easi || rows.weights().is_none() {
+            return Ok(());
+        }
+        Err(Error::Unsupported {
+            asked: "ica with algorithm='easi' of rows with weights".into(),
+            found: "it takes one step for every row".into(),
+            remedy: "leave the weights out, repeat rows, or choose another algorithm".into(),
+        })
     }
 
     /// The solver and its contrast.
@@ -318,15 +326,6 @@ pub(super) fn pooled<T: Real>(
         false => rows.pooled(run.threads, || fit(rows)),
     };
     Ok(model?.of_weighted_rows(rows.weighted_rows()))
-}
-
-/// The error for sample weights with EASI, which takes a step for every row.
-fn one_by_one() -> Error {
-    Error::Unsupported {
-        asked: "ica with algorithm='easi' of rows with weights".into(),
-        found: "it takes one step for every row".into(),
-        remedy: "leave the weights out, repeat rows, or choose another algorithm".into(),
-    }
 }
 
 /// A square matrix from the setting `w_init`.

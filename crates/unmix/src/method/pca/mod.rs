@@ -22,7 +22,7 @@ mod model;
 mod settings;
 
 use super::{Accepts, Fit, Method, needs};
-use crate::data::{Features, Rows, check_n_rows, check_total_weight};
+use crate::data::{Features, Rows, check_n_rows};
 use crate::error::{Error, Result};
 use crate::model::{Model, Sums};
 use crate::num::Real;
@@ -133,10 +133,9 @@ impl Pca {
     ///
     /// Those of [`fit`](Self::fit) that do not need rows; sums too large for their type.
     pub fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
-        METHOD.check(self)?;
+        METHOD.begin_sums(self, sums)?;
         let scatter = sums.total();
-        let (n, p) = (scatter.n, scatter.mean.len());
-        let size = Size { n, counted: sums.n_counted(), p, weighted: sums.is_weighted() };
+        let size = Size { counted: sums.n_counted(), p: scatter.mean.len() };
         self.check(size, "the data")?;
         if !scatter.finite() {
             return Err(Error::Overflow { method: "pca".into(), dtype: sums.dtype().name() });
@@ -150,7 +149,7 @@ impl Pca {
             let covariance = Covariance::new(scatter, self.center, self.standardize);
             covariance.spectrum(&request, sums.dtype(), size.counted)
         };
-        let found = if p < 200 { solve()? } else { on_pool(run.threads, solve)? };
+        let found = if size.p < 200 { solve()? } else { on_pool(run.threads, solve)? };
         let k = self.count::<f64>(&found, size, None, run)?;
         let fitted = Fitted { found, solver: Solver::CovarianceEigh, size, features, dtype: sums.dtype() };
         Ok(self.model(fitted, run, k)?.of_weighted_rows(sums.weighted_rows()).with_sums(sums.clone()))
@@ -172,9 +171,6 @@ impl Pca {
 
     fn check(&self, size: Size, origin: &str) -> Result<()> {
         let (n, p) = (size.counted, size.p);
-        if size.weighted {
-            check_total_weight(size.n, origin)?;
-        }
         check_n_rows("pca", n, origin, "give more rows")?;
         let bounds = Bounds { n, p, origin, least: METHOD.least_components(), overcomplete: false };
         bounds.check(&self.n_components)?;
@@ -288,22 +284,14 @@ impl Pca {
 /// Numbers of rows and columns.
 #[derive(Clone, Copy)]
 struct Size {
-    /// Number of rows, or sum of their weights.
-    n: f64,
     /// Upper bound of the number of directions along which the rows vary.
     counted: u64,
     p: usize,
-    weighted: bool,
 }
 
 impl Size {
     fn of<T: Real>(rows: &Rows<'_, T>) -> Self {
-        Self {
-            n: rows.n_samples(),
-            counted: rows.n_counted(),
-            p: rows.n_features(),
-            weighted: rows.weights().is_some(),
-        }
+        Self { counted: rows.n_counted(), p: rows.n_features() }
     }
 
     /// The largest number of components.

@@ -173,6 +173,7 @@ pub(crate) fn cells_of<T: Real>(key: &str, rows: &Rows<'_, T>, run: &Run<'_>) ->
     if let Some((row, column, x)) = observed.infinite {
         return Err(rows.not_finite_at(key, row, column as usize, x));
     }
+    rows.check_missing(key, observed.has_gaps())?;
     if observed.squares.iter().chain(&observed.mean).any(|x| !x.is_finite()) {
         return Err(Error::Overflow { method: key.into(), dtype: T::DTYPE.name() });
     }

@@ -3,7 +3,7 @@
 use super::blocks::{bic_blocks, bic_blocks_of_any};
 use super::model::Estimate;
 use super::settings::{Algorithm, MAX_ITER, TOL};
-use crate::data::{Features, Rows, check_n_rows, check_total_weight};
+use crate::data::{Features, Rows, check_n_rows};
 use crate::error::{Error, Result};
 use crate::method::as_map;
 use crate::model::{Method, Model, Report, Setting, Sums, Tensor, constant_columns};
@@ -109,8 +109,8 @@ impl Problem {
             return self.by_em(rows, size, run);
         }
         match self.closed_form(rows, size, run) {
-            // A missing cell; the iterations report infinities, too.
-            Err(Error::NotFinite { what: "NaN", .. }) if !rows.is_sparse() => match self.algorithm {
+            // The iterations report infinities, too.
+            Err(found) if rows.is_about_missing(&found) => match self.algorithm {
                 Algorithm::ClosedForm => Err(Error::setting(
                     "algorithm",
                     "'closed-form'",
@@ -133,13 +133,10 @@ impl Problem {
         run: &Run<'_>,
     ) -> Result<Model> {
         needs_no_rows(asked)?;
-        self.method.check(spec)?;
+        self.method.begin_sums(spec, sums)?;
         let scatter = sums.total();
-        let (n, p, dtype) = (scatter.n, scatter.mean.len(), sums.dtype());
+        let (p, dtype) = (scatter.mean.len(), sums.dtype());
         let size = Size { counted: sums.n_counted(), p, origin: "the sums" };
-        if sums.is_weighted() {
-            check_total_weight(n, size.origin)?;
-        }
         self.check(size)?;
         if !scatter.finite() {
             return Err(Error::Overflow { method: self.method.key.into(), dtype: dtype.name() });

@@ -68,10 +68,11 @@ impl Cells {
         let mut x = Matrix::zeros(n as usize, p);
         for (at, (to, from)) in x.as_mut_slice().iter_mut().zip(&numbers).enumerate() {
             let value = from.to_f64();
-            if value.is_infinite() {
+            let missing = rows.is_missing(value);
+            if !value.is_finite() && !missing {
                 return Err(rows.not_finite_at(key, (at / p) as u64, at % p, value));
             }
-            match value.is_nan() {
+            match missing {
                 true => {
                     if observed.is_empty() {
                         observed = vec![true; numbers.len()];

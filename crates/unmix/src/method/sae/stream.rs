@@ -86,15 +86,15 @@ impl SparseAutoencoder {
     ///
     /// # Errors
     ///
-    /// Another activation or number of units than before; other columns; numbers that are not finite; rows with weights; a loss that
-    /// diverges.
+    /// Another activation or number of units than before; other columns; numbers that are not finite; sparse rows, rows with weights; a
+    /// loss that diverges.
     pub fn partial_fit<T: Real>(
         &self,
         before: Option<&Model>,
         rows: &Rows<'_, T>,
         run: &Run<'_>,
     ) -> Result<Model> {
-        METHOD.check(self)?;
+        METHOD.begin_batch(self, rows)?;
         match before.map_or(T::DTYPE, Model::dtype) {
             Dtype::F32 => self.added::<f32, T>(before, rows, run),
             Dtype::F64 => self.added::<f64, T>(before, rows, run),
@@ -133,13 +133,6 @@ impl SparseAutoencoder {
         run: &Run<'_>,
     ) -> Result<Stream<U>> {
         let p = rows.n_features();
-        if rows.weights().is_some() {
-            return Err(Error::Unsupported {
-                asked: format!("{} of rows with weights", METHOD.key),
-                found: "it does not support sample weights".into(),
-                remedy: "leave the weights out, or repeat rows".into(),
-            });
-        }
         if p == 0 {
             return Err(no_columns(METHOD.key, rows.origin()));
         }

@@ -84,7 +84,7 @@ pub(super) fn mean<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<f64
     }
     let mut sums = Sums(vec![(0.0, 0.0); rows.n_features()]);
     let step = |block: Block<'_, T>, out: &mut [T], _: &mut Workspace<T>| {
-        rows.check_infinite("sparse-coder", &block)?;
+        rows.check_numbers("sparse-coder", &block)?;
         out.copy_from_slice(block.data);
         Ok(())
     };
@@ -118,7 +118,7 @@ pub(super) fn correlations<T: Real, C: Real>(
 ) -> Result<Correlations> {
     let across = solver.atoms.matrix().transposed().cast::<C>();
     let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
-        rows.check_infinite("sparse-coder", &block)?;
+        rows.check_numbers("sparse-coder", &block)?;
         correlations_of(solver, &across, solver.centred(block.data), out);
         Ok(())
     };

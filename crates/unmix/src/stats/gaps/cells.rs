@@ -16,11 +16,14 @@ pub struct CellLists {
     pub values: Vec<f64>,
     /// The first infinite number: row, column, value.
     pub infinite: Option<(u64, u64, f64)>,
+    /// The first row whose weight is neither 1 nor 0, and its weight: a list has every cell once, so such weights are refused by
+    /// whoever needs them.
+    pub weighted: Option<(u64, f64)>,
 }
 
 impl Default for CellLists {
     fn default() -> Self {
-        Self { starts: vec![0], columns: Vec::new(), values: Vec::new(), infinite: None }
+        Self { starts: vec![0], columns: Vec::new(), values: Vec::new(), infinite: None, weighted: None }
     }
 }
 
@@ -38,7 +41,7 @@ impl CellLists {
     }
 }
 
-/// Gathers the [`CellLists`] of rows in which NaN is a missing cell. `O(n p)`.
+/// Gathers the [`CellLists`] of rows in which NaN is a missing cell. A row of weight 0 has no cells. `O(n p)`.
 #[derive(Clone, Copy, Debug)]
 pub struct GatherCells;
 
@@ -56,8 +59,12 @@ impl<T: Real> Gather<T> for GatherCells {
 
     fn add(&self, part: &mut CellLists, block: Block<'_, T>, _: &mut Workspace<T>) {
         for (i, row) in block.rows().enumerate() {
-            let cells = row.iter().enumerate().map(|(j, x)| (j as u32, x.to_f64()));
-            part.push(block.first_row + i as u64, cells);
+            let (number, weight) = (block.first_row + i as u64, block.weights.map_or(1.0, |w| w[i]));
+            if weight != 0.0 && weight != 1.0 {
+                part.weighted.get_or_insert((number, weight));
+            }
+            let counted = if weight == 0.0 { &row[..0] } else { row };
+            part.push(number, counted.iter().enumerate().map(|(j, x)| (j as u32, x.to_f64())));
         }
     }
 
@@ -80,6 +87,7 @@ impl Partial for CellLists {
         self.values.extend(right.values);
         // Parts are merged in the order of their rows.
         self.infinite = self.infinite.or(right.infinite);
+        self.weighted = self.weighted.or(right.weighted);
     }
 
     fn pack(&self, out: &mut Packer) {
@@ -92,6 +100,11 @@ impl Partial for CellLists {
             out.count(row);
             out.count(column);
             out.number(x);
+        }
+        out.count(u64::from(self.weighted.is_some()));
+        if let Some((row, weight)) = self.weighted {
+            out.count(row);
+            out.number(weight);
         }
     }
 
@@ -116,10 +129,14 @@ impl Partial for CellLists {
             true => Some((from.count()?, from.count()?, from.number()?)),
             false => None,
         };
+        part.weighted = match from.flag()? {
+            true => Some((from.count()?, from.number()?)),
+            false => None,
+        };
         Ok(part)
     }
 
     fn bytes(&self) -> usize {
-        8 * (self.starts.len() + 4) + 12 * self.values.len()
+        8 * (self.starts.len() + 7) + 12 * self.values.len()
     }
 }

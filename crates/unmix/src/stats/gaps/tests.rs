@@ -1,6 +1,7 @@
 use super::*;
-use crate::num::factor;
 use crate::num::random::Stream;
+use crate::num::{Block, Workspace, factor};
+use crate::stats::{Gather, Partial};
 
 fn model(p: usize, k: usize) -> LinearGaussian {
     let s = Stream::new(3, 0);
@@ -96,4 +97,30 @@ fn a_triangle_is_inverted_in_its_place() {
             assert!((x - f64::from(u8::from(i == j))).abs() < 1e-9, "{i}, {j}: {x}");
         }
     }
+}
+
+#[test]
+fn lists_of_cells_leave_rows_of_weight_0_out_and_name_other_weights() {
+    let data = [1.0, f64::NAN, 3.0, 4.0, 5.0, f64::INFINITY, 7.0, 8.0];
+    let lists = |weights: Option<&[f64]>| {
+        let mut part = CellLists::default();
+        let block = Block { first_row: 10, data: &data, n_features: 2, weights };
+        Gather::<f64>::add(&GatherCells, &mut part, block, &mut Workspace::default());
+        part
+    };
+    let plain = lists(None);
+    assert_eq!((plain.starts, plain.weighted), (vec![0, 1, 3, 5, 7], None));
+    assert_eq!(plain.infinite, Some((12, 1, f64::INFINITY)));
+    let weighted = lists(Some(&[1.0, 0.0, 0.0, 2.0]));
+    assert_eq!(weighted.starts, [0, 1, 1, 1, 3]);
+    assert_eq!(weighted.columns, [0, 0, 1]);
+    assert_eq!(weighted.values, [1.0, 7.0, 8.0]);
+    assert_eq!(weighted.infinite, None);
+    assert_eq!(weighted.weighted, Some((13, 2.0)));
+    let mut packed = Packer::default();
+    Partial::pack(&weighted, &mut packed);
+    assert_eq!(CellLists::unpack(&mut Unpacker::new(&packed.into_bytes())).unwrap(), weighted);
+    let mut both = lists(Some(&[1.0, 1.0, 0.0, 1.0]));
+    both.merge(weighted);
+    assert_eq!(both.weighted, Some((13, 2.0)));
 }

@@ -1,0 +1,38 @@
+//! The meaning of NaN: a missing cell, or an error. A fit sets it from the registry when it begins; without a fit NaN is an error.
+//!
+//! No pass is made to look for NaN: it is noticed in the sums of a fit, or where the rows are read.
+
+use super::Rows;
+use crate::error::{Error, Result};
+use crate::num::{Block, Real};
+
+impl<T: Real> Rows<'_, T> {
+    /// Sets whether NaN is a missing cell of these rows, or an error.
+    pub(crate) fn accept_missing(&mut self, accepted: bool) {
+        self.missing = accepted;
+    }
+
+    /// Whether `x` is a missing cell of these rows.
+    pub(crate) fn is_missing(&self, x: f64) -> bool {
+        self.missing && x.is_nan()
+    }
+
+    /// Whether `found` is the error about a NaN that is a missing cell of these rows, so that the fit goes on with the observed cells.
+    /// Sparse rows have no missing cells.
+    pub(crate) fn is_about_missing(&self, found: &Error) -> bool {
+        self.missing && !self.is_sparse() && matches!(found, Error::NotFinite { what: "NaN", .. })
+    }
+
+    /// Refuses rows of which a sum over the observed cells found fewer than all, unless NaN is a missing cell of them.
+    pub(crate) fn check_missing(&self, method: &str, found: bool) -> Result<()> {
+        if found && !self.missing { Err(self.not_finite(method)) } else { Ok(()) }
+    }
+
+    /// An error that names the first number of the block that a fit does not accept: an infinite one, or NaN, unless it is a missing cell.
+    pub(crate) fn check_numbers(&self, method: &str, block: &Block<'_, T>) -> Result<()> {
+        let refused = |x: &T| !x.finite() && !self.is_missing(x.to_f64());
+        let Some(at) = block.data.iter().position(refused) else { return Ok(()) };
+        let (row, column) = ((at / block.n_features) as u64, at % block.n_features);
+        Err(self.not_finite_at(method, block.first_row + row, column, block.data[at].to_f64()))
+    }
+}
