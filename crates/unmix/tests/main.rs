@@ -9,6 +9,7 @@ mod completion;
 mod dae;
 mod dictionary;
 mod encoders;
+mod equation;
 mod factor;
 mod golden;
 mod held_out;

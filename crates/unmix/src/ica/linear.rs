@@ -1,4 +1,4 @@
-//! Small square matrices: rotations, inverses, determinants.
+//! Small square matrices: rotations, determinants.
 
 use crate::error::Result;
 pub(super) use crate::num::polar::nearer_to_orthogonal;
@@ -63,20 +63,6 @@ pub(super) fn rotation(a: &Matrix<f64>) -> Matrix<f64> {
     nearer_to_orthogonal(&out)
 }
 
-/// The inverse of a square matrix of full rank.
-pub(super) fn inverse(a: &Matrix<f64>) -> Result<Matrix<f64>> {
-    let (values, right) = factor::svd_right(a)?;
-    // The relative error of V S^-2 (A V)' is proportional to the condition number, not its square: the columns of A V are S times
-    // orthonormal ones.
-    let image = factor::multiply_transposed(&right, a);
-    let scaled = Matrix::from_fn(a.rows(), a.rows(), |i, j| image[(i, j)] / (values[i] * values[i]));
-    let first = factor::multiply(&right.transposed(), &scaled);
-    // One Newton step reduces the errors due to small singular values.
-    let error = factor::multiply(a, &first);
-    let correction = sum(&sum(&identity(a.rows()), 1.0, &identity(a.rows())), -1.0, &error);
-    Ok(factor::multiply(&first, &correction))
-}
-
 /// `log |det a|`.
 pub(super) fn log_determinant(a: &Matrix<f64>) -> f64 {
     let triangle = factor::qr_triangle(a);
@@ -86,6 +72,7 @@ pub(super) fn log_determinant(a: &Matrix<f64>) -> f64 {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::num::inverse;
     use crate::num::random::Stream;
 
     fn normal(k: usize, stream: u64) -> Matrix<f64> {

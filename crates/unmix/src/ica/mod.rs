@@ -23,7 +23,7 @@ mod whiten;
 
 pub(crate) use search::{Algorithm, Search, solver_name};
 pub use sources::Order;
-pub(crate) use sources::{Variance, code, model};
+pub(crate) use sources::{Variance, model};
 pub(crate) use stream::Stream;
 pub(crate) use view::{SweptRows, View};
 pub(crate) use whiten::{Preparation, keeps_copy};

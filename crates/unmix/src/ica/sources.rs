@@ -1,16 +1,15 @@
 //! From the result of a search to a model: scale, order and sign of the sources.
 
-use super::linear::inverse;
 use super::view::{SweptRows, View};
 use super::warnings::{mixed_sources, sizes, warnings_about};
 use super::{Limits, Search, SolverResult, solver_name};
 use crate::data::Rows;
 use crate::error::Result;
-use crate::model::{Arrangement, Code, LinearParameters, Method, Model, Report, Tensor, Tensors, require};
+use crate::model::{Arrangement, Method, Model, Report, Tensor};
 use crate::num::order;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
-use crate::spectrum::Coordinates;
+use crate::spectrum::{Coordinates, Inverse};
 use crate::stats::Contrast;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -77,9 +76,8 @@ pub(crate) fn model<T: Real>(
         Variance::PerRow => per_row / size[i],
     };
     let unmixing = Matrix::from_fn(k, k, |i, j| found.w[(i, j)] * wanted(i));
-    let back = coordinates.back();
-    // The mixing matrix: sources as columns.
-    let mixing = factor::multiply(&inverse(&unmixing)?.transposed(), &back);
+    // The transposed mixing matrix.
+    let mixing = coordinates.decoder(&unmixing, Inverse::Square)?;
     let component_variance: Vec<f64> = (0..k)
         .map(|i| mixing.row(i).iter().map(|m| m * m).sum::<f64>() * (size[i] * wanted(i)).powi(2))
         .collect();
@@ -91,15 +89,9 @@ pub(crate) fn model<T: Real>(
     let arranged = Arrangement::new(ranked, &mixing, dtype.eps());
     let (unmixing, mixing) = (arranged.rows(&unmixing), arranged.rows(&mixing));
     let basis = coordinates.basis();
-    let described = LinearParameters {
-        components: &basis.as_ref().map_or_else(|| unmixing.clone(), |b| factor::multiply(&unmixing, b)),
-        mean: &coordinates.mean,
-        decoder: Some(&mixing),
-        axes: Some(&coordinates.axes).filter(|_| coordinates.white),
-        scale: Some(&coordinates.deviation[..]).filter(|_| coordinates.white),
-        noise_scale: coordinates.noise_scale.as_deref(),
-        second_rotation: Some(&unmixing.transposed()),
-    };
+    let components = basis.as_ref().map_or_else(|| unmixing.clone(), |b| factor::multiply(&unmixing, b));
+    let rotation = unmixing.transposed();
+    let described = coordinates.described(&components, Some(&mixing), Some(&rotation));
     let variance = arranged.values(&component_variance);
     let mut own = vec![("component_variance", Tensor::vector(&variance, dtype))];
     // Variances of correlated sources do not add up.
@@ -152,13 +144,4 @@ fn kurtosis<T: Real>(
     let sums = view.means(unmixing, Contrast::Cube, run)?;
     let fourth = |i: usize| sums.as_ref().map_or(0.0, |s| s.cross[(i, i)]);
     Ok((0..size.len()).map(|i| fourth(i) / size[i].powi(4) - 3.0).collect())
-}
-
-/// Encoder `y = (x - mean) components'` and the decoder.
-pub(crate) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
-    let components = require(tensors, "components", &[None, None])?;
-    let (k, p) = (components.shape()[0], components.shape()[1]);
-    let mixing = require(tensors, "mixing", &[Some(p), Some(k)])?;
-    let mean = require(tensors, "mean", &[Some(p)])?.clone();
-    Code::linear(mean, components.to_matrix().transposed(), mixing.to_matrix().transposed())
 }

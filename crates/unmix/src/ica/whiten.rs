@@ -2,12 +2,10 @@
 
 use crate::data::{KEPT, Rows, check_n_rows};
 use crate::error::Result;
-use crate::machine::check_square;
 use crate::model::constant_columns;
-use crate::num::{Dtype, Matrix, Real};
+use crate::num::{Dtype, Real};
 use crate::run::Run;
 use crate::spectrum::{self, Bounds, Components, Coordinates, PrincipalAxes, WhiteningOptions};
-use crate::stats::GatherScatter;
 
 /// Options of centring, scaling and whitening.
 #[derive(Clone, Debug)]
@@ -77,13 +75,8 @@ impl Preparation {
     /// The columns without whitening: centred and standardised, if requested.
     fn without_whitening<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
         let p = rows.n_features();
-        // Twelve tables: second moments while they are summed, the unmixing matrix, its inverse, and the state of a search.
-        check_square(self.method, p, 12)?;
-        let scatter = rows.sweep(run, "covariance", &GatherScatter::new())?;
-        if !scatter.finite() {
-            return Err(rows.not_finite(self.method));
-        }
-        let (n, mut n_constant) = (scatter.n, p - scatter.varying().len());
+        let scatter = spectrum::scatter_of_columns(rows, self.method, run)?;
+        let mut n_constant = p - scatter.varying().len();
         if n_constant == p {
             return Err(spectrum::no_variance_of(rows, self.method));
         }
@@ -92,37 +85,11 @@ impl Preparation {
         }
         spectrum::check_total(self.method, scatter.total(), T::DTYPE)?;
         let noise_scale = self.standardize.then(|| {
-            let deviation = |j: usize| match scatter.lower[(j, j)] > 0.0 {
-                true => (scatter.lower[(j, j)] / (n - 1.0)).sqrt(),
-                false => 1.0,
-            };
-            (0..p).map(deviation).collect::<Vec<f64>>()
+            let squares: Vec<f64> = (0..p).map(|j| scatter.lower[(j, j)]).collect();
+            spectrum::deviations(&squares, scatter.n - 1.0)
         });
         spectrum::check_scales(self.method, noise_scale.as_deref(), T::DTYPE)?;
-        let unit = |j: usize| noise_scale.as_ref().map_or(1.0, |s| s[j]);
-        let moments = Matrix::from_fn(p, p, |i, j| {
-            let own = scatter.lower[(i.max(j), i.min(j))] / n;
-            let about = if self.center { 0.0 } else { scatter.mean[i] * scatter.mean[j] };
-            (own + about) / unit(i) / unit(j)
-        });
-        let mean = if self.center { scatter.mean } else { vec![0.0; p] };
-        let total = noise_scale.is_none().then(|| (0..p).map(|j| moments[(j, j)]).sum());
-        Ok(Coordinates {
-            n,
-            mean,
-            noise_scale,
-            size: 1.0,
-            axes: Matrix::zeros(0, p),
-            deviation: Vec::new(),
-            white: false,
-            moments: Some(moments),
-            total,
-            rank: None,
-            n_constant,
-            sweeps: 1,
-            solver: "none",
-            warnings: Vec::new(),
-        })
+        Ok(Coordinates { n_constant, ..Coordinates::of_columns(scatter, self.center, noise_scale) })
     }
 }
 

@@ -14,8 +14,7 @@ use super::{Accepts, Fit, Method, as_map};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::ica::{self, Algorithm, Limits, Order, Preparation, Search, Variance};
-use crate::model::Model;
-use crate::model::{Kind, NEVER, Setting};
+use crate::model::{Code, ComponentRole, Kind, Model, NEVER, Setting};
 use crate::num::Real;
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
@@ -120,7 +119,7 @@ pub(super) const METHOD: Method = Method {
     equals: &["ica with algorithm=fastica: the same steps"],
     references: &["Hyvärinen & Oja 1997", "Hyvärinen 1999"],
     spec: |given| Ok(Box::new(FastIca::from_settings(given)?)),
-    code: ica::code,
+    code: |settings, tensors| Code::of_linear(settings, tensors, ComponentRole::Filters),
     density: None,
     memory,
 };

@@ -42,7 +42,8 @@ pub use code::{Certificate, Code, Codes, Decoder, Encoded, Encoder, RowMap, Unso
 pub use file::{FORMAT, is_model_file};
 pub use gate::Gate;
 pub use gaussian::Gaussian;
-pub(crate) use linear::{Linear, LinearParameters};
+pub use linear::ComponentRole;
+pub(crate) use linear::{Linear, LinearParameters, StoredAxes, axes_of, noise_scale_of, whitens};
 pub use mixture::Mixture;
 pub use nonnegative::NonNegative;
 pub use path::{ALONG_ALPHA, AlongAlpha};

@@ -1,4 +1,4 @@
-//! Pseudo-inverses: decoder vectors for given encoder vectors.
+//! Inverses and pseudo-inverses: decoder vectors for given encoder vectors.
 
 use super::{Matrix, factor};
 use crate::error::Result;
@@ -55,6 +55,25 @@ pub fn pseudo_inverse(a: &Matrix<f64>) -> Result<Matrix<f64>> {
         image.row_mut(i).iter_mut().for_each(|x| *x *= 1.0 / (s * s));
     }
     Ok(factor::multiply(&right.transposed(), &image))
+}
+
+/// The inverse of a square matrix of full rank.
+///
+/// # Errors
+///
+/// A singular value decomposition that does not converge.
+pub(crate) fn inverse(a: &Matrix<f64>) -> Result<Matrix<f64>> {
+    let k = a.rows();
+    let (values, right) = factor::svd_right(a)?;
+    // The relative error of V S^-2 (A V)' is proportional to the condition number, not its square: the columns of A V are S times
+    // orthonormal ones.
+    let image = factor::multiply_transposed(&right, a);
+    let scaled = Matrix::from_fn(k, k, |i, j| image[(i, j)] / (values[i] * values[i]));
+    let first = factor::multiply(&right.transposed(), &scaled);
+    // One Newton step reduces the errors due to small singular values.
+    let image = factor::multiply(a, &first);
+    let correction = Matrix::from_fn(k, k, |i, j| 2.0 * f64::from(u8::from(i == j)) - image[(i, j)]);
+    Ok(factor::multiply(&first, &correction))
 }
 
 #[cfg(test)]

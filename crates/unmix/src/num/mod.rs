@@ -29,6 +29,7 @@ mod tridiagonal;
 mod values;
 mod workspace;
 
+pub(crate) use dual::inverse;
 pub use dual::{dual, pseudo_inverse};
 pub use matrix::{Block, Matrix};
 pub(crate) use panels::{Panels, pack, pack_transposed};

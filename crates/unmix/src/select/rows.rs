@@ -1,6 +1,6 @@
 //! Rows in memory, for rules that need the rows and not only their variances.
 
-use crate::data::{Rows, VecSink};
+use crate::data::{Rows, Standardized};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 use crate::num::{Matrix, Real};
@@ -30,23 +30,9 @@ impl<T: Real> FittedRows<'_, '_, T> {
             (n as u64).saturating_mul(p as u64).saturating_mul(8 * copies),
             "fit a random subset of the rows, or choose a rule that needs the variances only, such as 'mle' or 'bic'",
         )?;
-        let n = n as usize;
-        let mut sink = VecSink(Vec::<f64>::with_capacity(n * p));
-        rows.map(
-            run,
-            rule,
-            p,
-            |block, out: &mut [f64], _| {
-                for (row, out) in block.rows().zip(out.chunks_exact_mut(p)) {
-                    for j in 0..p {
-                        out[j] = (row[j].to_f64() - self.mean[j]) / self.scale.map_or(1.0, |s| s[j]);
-                    }
-                }
-                Ok(())
-            },
-            &mut sink,
-        )?;
-        let (numbers, weights) = (sink.0, rows.weights());
+        let (n, all) = (n as usize, (0..p).collect::<Vec<usize>>());
+        let map = Standardized { columns: &all, mean: self.mean, scale: self.scale };
+        let (numbers, weights) = (map.of_all(rows, rule, run)?, rows.weights());
         let often = |i: usize| weights.map_or(1, |w| w[i] as usize);
         let mut out = Vec::with_capacity(n * p);
         for j in 0..p {

@@ -1,16 +1,19 @@
-//! Whitened or scaled coordinates of rows, and the map back: the single implementation for all methods that whiten.
+//! Whitened or scaled coordinates of rows, the map back, and the parts of a model that was found in them: the single implementation
+//! for all methods that whiten.
 //!
 //! ```text
 //! z = diag(1/deviation) axes ((x - mean) / noise)     white
 //! z = (x - mean) / noise / size                       columns in units of their own
 //! ```
 
-use super::{Decomposition, Request, Solver, auto_solver, decompose};
+use super::{Decomposition, Request, Solver, auto_solver, decompose, tall};
 use crate::data::Rows;
 use crate::error::Result;
-use crate::model::{Linear, sign_of};
-use crate::num::{Matrix, Real, factor};
+use crate::machine::check_square;
+use crate::model::{Linear, LinearParameters, sign_of};
+use crate::num::{Matrix, Real, dual, factor, inverse, pseudo_inverse};
 use crate::run::Run;
+use crate::stats::Scatter;
 
 /// Options of whitening.
 #[derive(Clone, Copy, Debug)]
@@ -83,6 +86,33 @@ impl PrincipalAxes {
     }
 }
 
+/// The sums for [`Coordinates::of_columns`]: one pass.
+///
+/// # Errors
+///
+/// Tables that do not fit into memory, numbers that are not finite, errors of the pass.
+pub(crate) fn scatter_of_columns<T: Real>(
+    rows: &Rows<'_, T>,
+    method: &'static str,
+    run: &Run<'_>,
+) -> Result<Scatter> {
+    // Twelve tables: second moments while they are summed, filters, their inverse, and the state of a search.
+    check_square(method, rows.n_features(), 12)?;
+    tall::gathered(rows, run, method)
+}
+
+/// The inverse from which decoder vectors are computed. Where several exist they agree up to rounding errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Inverse {
+    /// Of as many linearly independent filters as coordinates, far from orthogonal: refined by a Newton step.
+    Square,
+    /// The dual basis; filters that are orthonormal decode themselves.
+    Dual,
+    /// The pseudo-inverse, also of linearly dependent filters. Of the filters of `x - mean` if there are fewer than white coordinates, or if
+    /// coordinates are not white.
+    Pseudo,
+}
+
 /// Coordinates of rows.
 pub(crate) struct Coordinates {
     /// Number of rows, weighted.
@@ -144,6 +174,44 @@ impl Coordinates {
             solver: solver.name(),
             warnings: Vec::new(),
         }
+    }
+
+    /// The columns, not whitened: about their means or, without `center`, about 0, and divided by `noise_scale`; with their second moments.
+    pub(crate) fn of_columns(scatter: Scatter, center: bool, noise_scale: Option<Vec<f64>>) -> Self {
+        let Scatter { n, mean, lower, .. } = scatter;
+        let p = mean.len();
+        let unit = |j: usize| noise_scale.as_ref().map_or(1.0, |s| s[j]);
+        let moments = Matrix::from_fn(p, p, |i, j| {
+            let own = lower[(i.max(j), i.min(j))] / n;
+            let about = if center { 0.0 } else { mean[i] * mean[j] };
+            (own + about) / unit(i) / unit(j)
+        });
+        let total = noise_scale.is_none().then(|| (0..p).map(|j| moments[(j, j)]).sum::<f64>());
+        Self {
+            n,
+            mean: if center { mean } else { vec![0.0; p] },
+            noise_scale,
+            size: 1.0,
+            axes: Matrix::zeros(0, p),
+            deviation: Vec::new(),
+            white: false,
+            moments: Some(moments),
+            total,
+            rank: None,
+            n_constant: 0,
+            sweeps: 1,
+            solver: "none",
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The same [columns](Self::of_columns), all divided by `size`.
+    pub(crate) fn divided_by(mut self, size: f64) -> Self {
+        self.size *= size;
+        if let Some(moments) = &mut self.moments {
+            moments.as_mut_slice().iter_mut().for_each(|m| *m /= size * size);
+        }
+        self
     }
 
     /// Number of coordinates.
@@ -219,8 +287,44 @@ impl Coordinates {
         }
     }
 
+    /// Decoder vectors of `x - mean`, `m x p`, for filters `w` of coordinates, `m x k`.
+    ///
+    /// # Errors
+    ///
+    /// A decomposition that does not converge.
+    pub(crate) fn decoder(&self, w: &Matrix<f64>, by: Inverse) -> Result<Matrix<f64>> {
+        Ok(match by {
+            Inverse::Square => factor::multiply(&inverse(w)?.transposed(), &self.back()),
+            Inverse::Dual => factor::multiply(&dual(w)?, &self.back()),
+            Inverse::Pseudo if self.white && w.rows() >= self.k() => {
+                self.decoded(pseudo_inverse(w)?.transposed())
+            }
+            Inverse::Pseudo => pseudo_inverse(&self.folded(w))?.transposed(),
+        })
+    }
+
+    /// The parts of a model with these `components` and `decoder` vectors. `second_rotation` has the filters of coordinates as columns; if a
+    /// model keeps them, and coordinates are white, it has the axes and the scale, too.
+    pub(crate) fn described<'a>(
+        &'a self,
+        components: &'a Matrix<f64>,
+        decoder: Option<&'a Matrix<f64>>,
+        second_rotation: Option<&'a Matrix<f64>>,
+    ) -> LinearParameters<'a> {
+        let rotated = self.white && second_rotation.is_some();
+        LinearParameters {
+            components,
+            mean: &self.mean,
+            decoder,
+            axes: rotated.then_some(&self.axes),
+            scale: rotated.then_some(&self.deviation[..]),
+            noise_scale: self.noise_scale.as_deref(),
+            second_rotation,
+        }
+    }
+
     /// Decoders of whitened coordinates, `m x k`, expressed as decoders of `x - mean`, `m x p`: `m back`.
-    pub(crate) fn decoded(&self, m: Matrix<f64>) -> Matrix<f64> {
+    fn decoded(&self, m: Matrix<f64>) -> Matrix<f64> {
         let mut out = factor::multiply(&self.stretched(m, |s| s), &self.axes);
         self.by_units(&mut out, |x, unit| x * unit);
         out
@@ -290,7 +394,35 @@ mod tests {
             assert!(apart(&identity, &Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j)))) < 1e-13);
             assert!(!white || apart(&of.decoded(w.clone()), &factor::multiply(&w, &back)) < 1e-13);
         }
+        let of = coordinates(true, 1.0);
+        let w = Matrix::from_fn(3, 3, |i, j| {
+            draws.normal((100 + 3 * i + j) as u64) + if i == j { 3.0 } else { 0.0 }
+        });
+        let inverses = [Inverse::Square, Inverse::Dual, Inverse::Pseudo];
+        let [first, others @ ..] = inverses.map(|by| of.decoder(&w, by).unwrap());
+        assert!(others.iter().all(|decoder| apart(decoder, &first) < 1e-10));
+        let identity = factor::multiply_transposed(&of.folded(&w), &first);
+        assert!(apart(&identity, &Matrix::from_fn(3, 3, |i, j| f64::from(u8::from(i == j)))) < 1e-10);
         let plain = Coordinates { noise_scale: None, ..coordinates(false, 1.0) };
         assert!(plain.basis().is_none() && plain.units().is_none());
+    }
+
+    /// Moments about the means and about 0, of rows of which the sums are known: `(1, 2)`, `(3, 8)`.
+    #[test]
+    fn columns_that_are_not_whitened_have_the_moments_of_the_divided_rows() {
+        let sums = || Scatter {
+            lower: Matrix::from_vec(2, 2, vec![2.0, 0.0, 6.0, 18.0]),
+            mean: vec![2.0, 5.0],
+            n: 2.0,
+            ..Scatter::empty(2)
+        };
+        let about_means = Coordinates::of_columns(sums(), true, None);
+        assert_eq!(about_means.moments.unwrap().as_slice(), [1.0, 3.0, 3.0, 9.0]);
+        assert_eq!((about_means.mean, about_means.total), (vec![2.0, 5.0], Some(10.0)));
+        let about_zero = Coordinates::of_columns(sums(), false, None).divided_by(2.0);
+        assert_eq!(about_zero.moments.as_ref().unwrap().as_slice(), [1.25, 3.25, 3.25, 8.5]);
+        assert_eq!((about_zero.units().unwrap(), about_zero.subtracted()), (vec![2.0; 2], None));
+        let scaled = Coordinates::of_columns(sums(), true, Some(vec![1.0, 3.0]));
+        assert_eq!((scaled.moments.unwrap().as_slice(), scaled.total), (&[1.0; 4][..], None));
     }
 }

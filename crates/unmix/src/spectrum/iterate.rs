@@ -92,7 +92,7 @@ pub(super) fn decompose<T: Real>(
 
 fn dense<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
     let p = rows.n_features();
-    let scatter = tall::gathered(rows, run, request)?;
+    let scatter = tall::gathered(rows, run, request.method)?;
     let covariance = super::Covariance::new(scatter, request.center, request.standardize);
     let super::Covariance { n, mean, noise_scale, varying, lower, total } = covariance;
     if varying.is_empty() {

@@ -23,9 +23,9 @@ use serde::{Deserialize, Serialize};
 pub(crate) use components::Bounds;
 pub use components::{Components, Rule, by_share};
 pub(crate) use components::{RULE_NAMES, RULES};
-pub(crate) use coordinates::{Coordinates, PrincipalAxes, WhiteningOptions};
+pub(crate) use coordinates::{Coordinates, Inverse, PrincipalAxes, WhiteningOptions, scatter_of_columns};
 pub use scatter::Covariance;
-pub(crate) use scatter::spectrum as leading_pairs;
+pub(crate) use scatter::{deviations, spectrum as leading_pairs};
 
 /// Solver of the spectrum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -89,7 +89,7 @@ impl Covariance {
 }
 
 /// Standard deviations from sums of squares; 1 for a constant column, which is not scaled.
-pub(super) fn deviations(squares: &[f64], degrees: f64) -> Vec<f64> {
+pub(crate) fn deviations(squares: &[f64], degrees: f64) -> Vec<f64> {
     squares.iter().map(|&s| if s > 0.0 { (s / degrees).sqrt() } else { 1.0 }).collect()
 }
 

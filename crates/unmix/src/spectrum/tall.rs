@@ -13,17 +13,17 @@ pub(super) fn scatter<T: Real>(
     run: &Run<'_>,
     request: &Request,
 ) -> Result<Decomposition> {
-    let scatter = gathered(rows, run, request)?;
+    let scatter = gathered(rows, run, request.method)?;
     run.stage("eigenvectors")?;
     let covariance = Covariance::new(scatter, request.center, request.standardize);
     covariance.spectrum(request, T::DTYPE, rows.n_counted())
 }
 
 /// The scatter; all sums must be finite.
-pub(super) fn gathered<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Scatter> {
+pub(super) fn gathered<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, method: &'static str) -> Result<Scatter> {
     let scatter = rows.sweep(run, "covariance", &GatherScatter::new())?;
     if !scatter.finite() {
-        return Err(rows.not_finite(request.method));
+        return Err(rows.not_finite(method));
     }
     Ok(scatter)
 }

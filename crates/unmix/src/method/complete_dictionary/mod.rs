@@ -35,7 +35,7 @@ use super::ica::pooled;
 use super::{Accepts, Fit, Method, from_settings, needs};
 use crate::data::Rows;
 use crate::error::Result;
-use crate::model::Model;
+use crate::model::{Code, ComponentRole, Model};
 use crate::num::{Dtype, Real};
 use crate::run::Run;
 use crate::solve::Limits;
@@ -61,7 +61,7 @@ pub(super) const METHOD: Method = Method {
     ],
     references: &["Zhai, Yang, Liao, Wright & Ma 2020", "Sun, Qu & Wright 2017", "Bai, Jiang & Sun 2019"],
     spec: |given| Ok(Box::new(CompleteDictionary::from_settings(given)?)),
-    code: model::code,
+    code: |settings, tensors| Code::of_linear(settings, tensors, ComponentRole::Atoms),
     density: None,
     memory: |n, p| vec![("default", needs::of_fit(n, p, 28).saturating_add(needs::of_coordinates(n, p)))],
 };

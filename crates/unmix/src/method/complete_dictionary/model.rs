@@ -7,11 +7,12 @@ use super::{CompleteDictionary, METHOD};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::method::as_map;
-use crate::model::{Arrangement, Code, Linear, LinearParameters, Model, Report, Tensor, Tensors, require};
-use crate::num::{Matrix, Real, dual, factor};
+use crate::model::{Arrangement, Model, Report, Tensor};
+use crate::num::{Matrix, Real};
 use crate::run::Run;
+use crate::spectrum::Inverse;
 use crate::stats::Spread;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 /// Rows for each atom below which atoms that are never used together are not distinguished: 27 in rows without noise, by the variance
 /// `1 / (3 n (1 - share)²)` of an entry, where a row of filters is near its atom.
@@ -57,7 +58,7 @@ impl CompleteDictionary {
         }
 
         // Atoms as rows of length 1: the dual vectors of the filters, whose length multiplies the codes.
-        let decoder = factor::multiply(&dual(&found.w)?, &coordinates.back());
+        let decoder = coordinates.decoder(&found.w, Inverse::Dual)?;
         let length: Vec<f64> = (0..k).map(|i| dot(decoder.row(i), decoder.row(i)).sqrt()).collect();
         let atoms = Matrix::from_fn(k, decoder.cols(), |i, j| decoder[(i, j)] / length[i]);
         let filters = Matrix::from_fn(k, found.w.cols(), |i, j| found.w[(i, j)] * length[i]);
@@ -75,16 +76,10 @@ impl CompleteDictionary {
             false => coordinates.folded(&filters),
         };
         let atoms = arranged.rows(&atoms);
-        let described = LinearParameters {
-            components: &atoms,
-            mean: &coordinates.mean,
-            // If there is no first rotation, so that the components are not mistaken for it.
-            decoder: Some(&atoms).filter(|_| !coordinates.white),
-            axes: Some(&coordinates.axes).filter(|_| coordinates.white),
-            scale: Some(&coordinates.deviation[..]).filter(|_| coordinates.white),
-            noise_scale: None,
-            second_rotation: Some(&arranged.rows(&filters).transposed()),
-        };
+        let rotation = arranged.rows(&filters).transposed();
+        // Without a first rotation, so that the components are not mistaken for it.
+        let decoder = Some(&atoms).filter(|_| !coordinates.white);
+        let described = coordinates.described(&atoms, decoder, Some(&rotation));
         let own = [
             ("usage", Tensor::vector(&arranged.values(&usage), dtype)),
             ("kurtosis", Tensor::vector(&ordered, dtype)),
@@ -138,23 +133,4 @@ fn few_rows(kurtosis: &[f64], n: f64) -> Option<String> {
              with large errors"
         )
     })
-}
-
-/// Encoder `y = (x - mean) W diag(1/scale) V`, or `(x - mean) V` without a first rotation; decoder by the atoms.
-pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
-    let atoms = require(tensors, "components", &[None, None])?;
-    let (k, p) = (atoms.shape()[0], atoms.shape()[1]);
-    let mean = require(tensors, "mean", &[Some(p)])?.clone();
-    let encoder = match tensors.contains_key("rotation") {
-        true => {
-            let axes = require(tensors, "rotation", &[Some(p), None])?;
-            let r = axes.shape()[1];
-            let scale = require(tensors, "scale", &[Some(r)])?.f64s();
-            let rotation = require(tensors, "second_rotation", &[Some(r), Some(k)])?.to_matrix();
-            let axes = axes.to_matrix().transposed();
-            Linear { noise: None, axes: &axes, scale: Some(&scale), rotation: Some(&rotation) }.encoder()
-        }
-        false => require(tensors, "second_rotation", &[Some(p), Some(k)])?.to_matrix(),
-    };
-    Code::linear(mean, encoder, atoms.to_matrix())
 }

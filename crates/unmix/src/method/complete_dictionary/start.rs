@@ -4,13 +4,11 @@ use super::{CompleteDictionary, METHOD};
 use crate::data::{KEPT, Map, Projected, Rows, check_n_rows};
 use crate::error::{Error, Result};
 use crate::ica::{SweptRows, View, keeps_copy};
-use crate::machine::check_square;
 use crate::model::constant_columns;
 use crate::num::random::Stream;
 use crate::num::{Dtype, Matrix, Real, factor};
 use crate::run::Run;
 use crate::spectrum::{self, Bounds, Coordinates, PrincipalAxes, WhiteningOptions};
-use crate::stats::GatherScatter;
 
 /// The largest entry of the second moments minus the identity up to which rows count as white.
 const WHITE: f64 = 0.1;
@@ -65,30 +63,22 @@ impl CompleteDictionary {
 
     /// The columns divided by the root mean square of all entries, and whether they are white.
     fn as_they_are<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<(Coordinates, bool)> {
-        let p = rows.n_features();
-        check_square(METHOD.key, p, 12)?;
-        let scatter = rows.sweep(run, "covariance", &GatherScatter::new())?;
-        if !scatter.finite() {
-            return Err(rows.not_finite(METHOD.key));
-        }
-        let n = scatter.n;
-        let mut moments = Matrix::from_fn(p, p, |i, j| {
-            let own = scatter.lower[(i.max(j), i.min(j))] / n;
-            if self.center { own } else { own + scatter.mean[i] * scatter.mean[j] }
-        });
-        let total: f64 = (0..p).map(|j| moments[(j, j)]).sum();
+        let (key, p) = (METHOD.key, rows.n_features());
+        let scatter = spectrum::scatter_of_columns(rows, key, run)?;
+        let columns = Coordinates::of_columns(scatter, self.center, None);
+        let total = columns.total.unwrap_or(0.0);
         if total == 0.0 {
-            return Err(spectrum::no_variance_of(rows, METHOD.key));
+            return Err(spectrum::no_variance_of(rows, key));
         }
-        spectrum::check_total(METHOD.key, total, T::DTYPE)?;
-        let size = (total / p as f64).sqrt();
-        moments.as_mut_slice().iter_mut().for_each(|m| *m /= size * size);
-        let variances = factor::eigenvalues(&moments)?;
+        spectrum::check_total(key, total, T::DTYPE)?;
+        let columns = columns.divided_by((total / p as f64).sqrt());
+        let Some(moments) = &columns.moments else { unreachable!("columns have moments") };
+        let variances = factor::eigenvalues(moments)?;
         let floor = 10.0 * p as f64 * T::DTYPE.eps() * variances[0];
         let rank = variances.iter().take_while(|v| **v > floor).count();
         if rank < p {
             return Err(Error::Unsupported {
-                asked: format!("{} with precondition=false", METHOD.key),
+                asked: format!("{key} with precondition=false"),
                 found: format!("the rows vary along {rank} directions only, and have {p} columns"),
                 remedy: "leave precondition at true, or reduce the rows by pca first".into(),
             });
@@ -103,22 +93,8 @@ impl CompleteDictionary {
                  dictionaries"
             )
         });
-        let coordinates = Coordinates {
-            n,
-            mean: if self.center { scatter.mean } else { vec![0.0; p] },
-            noise_scale: None,
-            size,
-            axes: Matrix::zeros(0, p),
-            deviation: Vec::new(),
-            white: false,
-            moments: Some(moments),
-            total: None,
-            rank: Some(rank),
-            n_constant: 0,
-            sweeps: 1,
-            solver: "none",
-            warnings: warnings.into_iter().collect(),
-        };
+        let warnings = warnings.into_iter().collect();
+        let coordinates = Coordinates { total: None, rank: Some(rank), warnings, ..columns };
         Ok((coordinates, farthest < WHITE))
     }
 }

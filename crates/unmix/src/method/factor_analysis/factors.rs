@@ -15,7 +15,7 @@ use super::row_moments::RowMoments;
 use super::search::Problem;
 use super::settings::FactorAnalysis;
 use super::sparse::{PriorResult, ScaledParameters};
-use crate::data::Rows;
+use crate::data::{Rows, Standardized};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 use crate::num::factor::{self, Cholesky};
@@ -73,11 +73,9 @@ impl ScaledRows {
         )?;
         run.stage("rows")?;
         let all = rows.picked((0..n).collect(), run)?;
-        let entry = |i: usize, k: usize| {
-            let j = row_moments.varying[k];
-            (all[i * p + j].to_f64() - row_moments.mean[j]) / row_moments.scales[k]
-        };
-        let x = Matrix::from_fn(n as usize, row_moments.varying.len(), entry);
+        let RowMoments { varying, mean, scales, .. } = row_moments;
+        let x = Standardized { columns: varying, mean, scale: Some(scales) }.of_some(&all);
+        let x = Matrix::from_vec(n as usize, varying.len(), x);
         Ok(Self { x, weights: rows.weights().map(<[f64]>::to_vec) })
     }
 

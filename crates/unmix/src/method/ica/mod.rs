@@ -24,7 +24,7 @@ use super::{Accepts, Fit, Method, as_map, needs};
 use crate::data::{AnyRows, Rows};
 use crate::error::{Error, Result};
 use crate::ica::{self, Algorithm, Limits, Preparation, Search, Variance};
-use crate::model::Model;
+use crate::model::{Code, ComponentRole, Model};
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 use crate::spectrum::Coordinates;
@@ -62,7 +62,7 @@ pub(super) const METHOD: Method = Method {
         "sigma-PCA, arXiv 2311.13580",
     ],
     spec: |given| Ok(Box::new(Ica::from_settings(given)?)),
-    code: ica::code,
+    code: |settings, tensors| Code::of_linear(settings, tensors, ComponentRole::Filters),
     density: None,
     memory: |n, p| memory(n, p),
 };

@@ -28,7 +28,7 @@ use super::{Accepts, Fit, Method, Variant, needs};
 use crate::data::{Rows, check_n_rows};
 use crate::error::{Error, Result};
 use crate::learn::Optimiser;
-use crate::model::{Model, Outcome, canonical_sign};
+use crate::model::{Code, ComponentRole, Model, Outcome, canonical_sign};
 use crate::neural::flow::{FlowOptions, FlowResult, flow};
 use crate::neural::{LINEAR, Mean, Spec, TableEntry, Training, TrainingStart, find_row, train};
 use crate::num::{Matrix, Real, factor};
@@ -59,7 +59,7 @@ pub(super) const METHOD: Method = Method {
         "sigma-PCA, arXiv 2311.13580",
     ],
     spec: |given| Ok(Box::new(NeuralPca::from_settings(given)?)),
-    code: model::code,
+    code: |settings, tensors| Code::of_linear(settings, tensors, ComponentRole::UnitVectors),
     density: None,
     memory: |n, p| vec![("auto", needs::of_orthonormal(n, p, 16))],
 };

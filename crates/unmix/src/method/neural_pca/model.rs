@@ -1,15 +1,12 @@
-//! From converged weights to a model, and from a model's parameters to its codes.
+//! From converged weights to a model.
 
 use super::{METHOD, NeuralPca, RuleResult};
 use crate::error::Result;
 use crate::learn::Optimiser;
-use crate::model::{
-    Code, Linear, LinearParameters, Model, Report, Tensor, Tensors, completed_axes, constant_columns, require,
-};
+use crate::model::{LinearParameters, Model, Report, Tensor, completed_axes, constant_columns};
 use crate::num::order;
 use crate::num::{Matrix, factor};
 use crate::run::Run;
-use serde_json::{Map, Value};
 
 impl NeuralPca {
     pub(super) fn model(&self, found: RuleResult<'_>, run: &Run<'_>) -> Result<Model> {
@@ -98,18 +95,4 @@ pub(crate) fn warnings(n_constant: usize, p: usize, kept: usize, k: usize) -> Ve
         ));
     }
     out
-}
-
-/// Encoder `y = (x - mean) W`, divided by `scale` if whitened; decoder by least squares, `W (W'W)⁻¹`,
-/// because not every rule makes columns orthonormal.
-pub(crate) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
-    let components = require(tensors, "components", &[None, None])?;
-    let (k, p) = (components.shape()[0], components.shape()[1]);
-    let w = components.to_matrix();
-    let mean = require(tensors, "mean", &[Some(p)])?.clone();
-    let scale = require(tensors, "scale", &[Some(k)])?.f64s();
-    let whiten = settings.get("whiten").and_then(Value::as_bool) == Some(true);
-    let parts = Linear { noise: None, axes: &w, scale: whiten.then_some(&scale[..]), rotation: None };
-    let (encoder, decoder) = (parts.encoder(), parts.least_squares()?);
-    Code::linear(mean, encoder, decoder)
 }

@@ -3,13 +3,13 @@
 use super::settings::{Pca, Whiten};
 use super::{METHOD, Size, Solver};
 use crate::data::Features;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::machine::check_square;
 use crate::model::{
-    Code, Gaussian, Linear, LinearParameters, Model, Report, Tensor, Tensors, completed_axes,
+    Code, ComponentRole, Gaussian, LinearParameters, Model, Report, Tensor, Tensors, axes_of, completed_axes,
     constant_columns, require,
 };
-use crate::num::{Dtype, Matrix};
+use crate::num::Dtype;
 use crate::run::Run;
 use crate::select::Spectrum;
 use crate::spectrum::{Components, Decomposition, Rule, check_total};
@@ -116,53 +116,19 @@ fn warnings(found: &Decomposition, solver: Solver, k: usize, p: usize, eps: f64)
     out
 }
 
-/// Encoder `y = (x - mean) diag(1/noise) W diag(1/scale) V` and decoder, with the parts that the model has.
+/// Encoder and decoder.
 pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
-    let (w, noise) = axes(tensors)?;
-    let (k, p) = (w.rows(), w.cols());
-    let mean = require(tensors, "mean", &[Some(p)])?.clone();
-    let scale = require(tensors, "scale", &[Some(k)])?.f64s();
-    let whiten = settings.get("whiten").is_some_and(|w| w.as_bool() == Some(true) || w.is_string());
-    let rotation = match tensors.contains_key("second_rotation") {
-        true => {
-            // Encoder and decoder, and a copy of each in the type of the rows.
-            check_square("pca with whiten='zca'", p, 4)?;
-            Some(require(tensors, "second_rotation", &[Some(k), None])?.to_matrix())
-        }
-        false => None,
-    };
-    let parts = Linear {
-        noise: noise.as_deref(),
-        axes: &w,
-        scale: whiten.then_some(&scale[..]),
-        rotation: rotation.as_ref(),
-    };
-    let (encoder, decoder) = (parts.encoder(), parts.transposed());
-    Code::linear(mean, encoder, decoder)
-}
-
-/// Axes, and the scales that columns are divided by before projection.
-fn axes(tensors: &Tensors) -> Result<(Matrix<f64>, Option<Vec<f64>>)> {
-    let components = require(tensors, "components", &[None, None])?;
-    let (k, p) = (components.shape()[0], components.shape()[1]);
-    if k > p {
-        return Err(Error::Unsupported {
-            asked: "using this model".into(),
-            found: format!("it has {k} components of {p} features"),
-            remedy: "the file is corrupt: fit the model again".into(),
-        });
+    if let Some(rotation) = tensors.get("second_rotation") {
+        // Encoder and decoder are square, and there is a copy of each in the type of the rows.
+        check_square("pca with whiten='zca'", rotation.shape().last().copied().unwrap_or(0), 4)?;
     }
-    let noise = match tensors.contains_key("noise_scale") {
-        true => Some(require(tensors, "noise_scale", &[Some(p)])?.f64s()),
-        false => None,
-    };
-    Ok((components.to_matrix(), noise))
+    Code::of_linear(settings, tensors, ComponentRole::Axes)
 }
 
 /// The Gaussian of Tipping & Bishop (1999), with the stored estimate of the noise variance, but at least machine epsilon times the mean
 /// variance of a column.
 pub(super) fn density(tensors: &Tensors) -> Result<Gaussian> {
-    let (axes, noise_scale) = axes(tensors)?;
+    let (axes, noise_scale) = axes_of(tensors)?;
     let (k, p) = (axes.rows(), axes.cols());
     let values = require(tensors, "explained_variance", &[Some(k)])?;
     let eps = values.values().dtype().eps();

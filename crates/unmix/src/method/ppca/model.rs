@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::model::{
-    Code, Gaussian, LinearDecoder, LinearParameters, PosteriorMean, Tensor, Tensors, completed_axes, require,
+    Code, Gaussian, Linear, LinearDecoder, LinearParameters, PosteriorMean, Tensor, Tensors, completed_axes,
+    noise_scale_of, require,
 };
 use crate::num::{Dtype, Matrix};
 use crate::stats::gaps::LinearGaussian;
@@ -59,11 +60,10 @@ pub(crate) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let (k, p) = (density.axes.rows(), density.axes.cols());
     let mean = require(tensors, "mean", &[Some(p)])?.clone();
     let latent = require(tensors, "latent_scale", &[Some(k)])?.f64s();
-    let unit = |j: usize| density.noise_scale.as_ref().map_or(1.0, |s| s[j]);
-    let decoder = Matrix::from_fn(k, p, |i, j| latent[i] * density.axes[(i, j)] * unit(j));
-    let encoder = Matrix::from_fn(p, k, |j, i| {
-        density.axes[(i, j)] * (latent[i] / (latent[i] * latent[i] + density.noise)) / unit(j)
-    });
+    let noise_scale = density.noise_scale.as_deref();
+    let parts = Linear { noise: noise_scale, axes: &density.axes, scale: Some(&latent), rotation: None };
+    let (encoder, decoder) = (parts.posterior_means(density.noise), parts.transposed());
+    let unit = |j: usize| noise_scale.map_or(1.0, |s| s[j]);
     let noise = (0..p).map(|j| density.noise * unit(j) * unit(j)).collect();
     let of = LinearGaussian::new(density.mean.clone(), decoder.transposed(), noise);
     Code::new(PosteriorMean::new(mean.clone(), encoder, of), LinearDecoder::new(mean, decoder))
@@ -81,10 +81,7 @@ pub(crate) fn density(tensors: &Tensors) -> Result<Gaussian> {
             remedy: "the file is corrupt: fit the model again".into(),
         });
     }
-    let noise_scale = match tensors.contains_key("noise_scale") {
-        true => Some(require(tensors, "noise_scale", &[Some(p)])?.f64s()),
-        false => None,
-    };
+    let noise_scale = noise_scale_of(tensors, p)?;
     let variance = require(tensors, "explained_variance", &[Some(k)])?.f64s();
     Ok(Gaussian {
         mean: require(tensors, "mean", &[Some(p)])?.f64s(),

@@ -37,7 +37,7 @@ use super::{Accepts, Fit, Method, needs};
 use crate::data::{Rows, check_n_rows};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
-use crate::model::{Model, Outcome, constant_columns};
+use crate::model::{Code, ComponentRole, Model, Outcome, constant_columns};
 use crate::num::random::Stream;
 use crate::num::{Dtype, Matrix, Real, factor};
 use crate::run::Run;
@@ -68,7 +68,7 @@ pub(super) const METHOD: Method = Method {
     equals: &["beta near 0, whiten=true, as many features as directions: ICA"],
     references: &["Le, Karpenko, Ngiam & Ng 2011"],
     spec: |given| Ok(Box::new(Rica::from_settings(given)?)),
-    code: model::code,
+    code: |settings, tensors| Code::of_linear(settings, tensors, ComponentRole::Filters),
     density: None,
     memory: |n, p| {
         let rank = p.min(usize::try_from(n).unwrap_or(usize::MAX));

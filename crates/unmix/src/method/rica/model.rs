@@ -1,15 +1,15 @@
-//! The model of the features, and its encoder and decoder.
+//! The model of the features.
 
 use super::cost::lengths;
 use super::{METHOD, Rica, Task, scaled};
 use crate::data::Features;
 use crate::error::Result;
 use crate::method::as_map;
-use crate::model::{Arrangement, Code, LinearParameters, Model, Outcome, Report, Tensor, Tensors, require};
-use crate::num::{Dtype, Matrix, factor, pseudo_inverse};
+use crate::model::{Arrangement, Model, Outcome, Report, Tensor, Tensors};
+use crate::num::{Dtype, Matrix, factor};
 use crate::run::Run;
 use crate::solve::lbfgs::Minimum;
-use serde_json::{Map, Value};
+use crate::spectrum::Inverse;
 
 /// Features shorter than this have collapsed to 0: those that contribute to the reconstruction have a length of about 1.
 pub(super) const DEAD: f64 = 1e-3;
@@ -73,10 +73,7 @@ fn parameters(task: &Task, w: &Matrix<f64>, coherence: f64, dtype: Dtype) -> Res
     let (coordinates, k) = (&task.coordinates, task.k);
     let components = coordinates.folded(w);
     // Decoder vectors, as rows.
-    let mixing = match coordinates.white && k >= coordinates.k() {
-        true => coordinates.decoded(pseudo_inverse(w)?.transposed()),
-        false => pseudo_inverse(&components)?.transposed(),
-    };
+    let mixing = coordinates.decoder(w, Inverse::Pseudo)?;
     let moments = coordinates.root_moments();
     let size = match &moments {
         None => lengths(w),
@@ -87,15 +84,8 @@ fn parameters(task: &Task, w: &Matrix<f64>, coherence: f64, dtype: Dtype) -> Res
     let arranged = Arrangement::by_variance(&variance, &mixing, dtype.eps());
     let complete = coordinates.white && k == coordinates.k();
     let rotation = complete.then(|| arranged.rows(w).transposed());
-    let described = LinearParameters {
-        components: &arranged.rows(&components),
-        mean: &coordinates.mean,
-        decoder: Some(&arranged.rows(&mixing)),
-        axes: Some(&coordinates.axes).filter(|_| complete),
-        scale: Some(&coordinates.deviation[..]).filter(|_| complete),
-        noise_scale: coordinates.noise_scale.as_deref(),
-        second_rotation: rotation.as_ref(),
-    };
+    let (components, mixing) = (arranged.rows(&components), arranged.rows(&mixing));
+    let described = coordinates.described(&components, Some(&mixing), rotation.as_ref());
     let mut own = vec![
         ("component_variance", Tensor::vector(&arranged.values(&variance), dtype)),
         ("coherence", Tensor::scalar(coherence, dtype)),
@@ -132,13 +122,4 @@ fn feature_warnings(w: &Matrix<f64>, likeness: &[f64]) -> Vec<String> {
         ));
     }
     out
-}
-
-/// `y = (x - mean) components'` and back.
-pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
-    let components = require(tensors, "components", &[None, None])?;
-    let (k, p) = (components.shape()[0], components.shape()[1]);
-    let mixing = require(tensors, "mixing", &[Some(p), Some(k)])?;
-    let mean = require(tensors, "mean", &[Some(p)])?.clone();
-    Code::linear(mean, components.to_matrix().transposed(), mixing.to_matrix().transposed())
 }

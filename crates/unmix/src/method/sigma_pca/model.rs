@@ -6,8 +6,8 @@ use crate::error::Result;
 use crate::method::as_map;
 use crate::method::neural_pca::model::warnings;
 use crate::model::{
-    Code, Linear, LinearEncoder, LinearParameters, Model, NonlinearDecoder, Nonlinearity, Report, Tensor,
-    Tensors, completed_axes, require,
+    Code, ComponentRole, LinearEncoder, LinearParameters, Model, NonlinearDecoder, Nonlinearity, Report,
+    StoredAxes, Tensor, Tensors, completed_axes, require, whitens,
 };
 use crate::neural::native;
 use crate::neural::pairs::{Verdict, in_words};
@@ -156,31 +156,17 @@ fn of_components(
     ]
 }
 
-/// `y = (x - mean) diag(1/noise) W`, divided by `scale` when whitened; back by the least-squares decoder.
+/// `y = (x - mean) diag(1/noise) W`, divided by `scale` when whitened; back by the least-squares decoder, or by the nonlinear
+/// reconstruction of the rule.
 pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
-    let components = require(tensors, "components", &[None, None])?;
-    let (k, p) = (components.shape()[0], components.shape()[1]);
-    let w = components.to_matrix();
-    let mean = require(tensors, "mean", &[Some(p)])?.clone();
-    let scale = require(tensors, "scale", &[Some(k)])?.f64s();
-    let noise = match tensors.contains_key("noise_scale") {
-        true => Some(require(tensors, "noise_scale", &[Some(p)])?.f64s()),
-        false => None,
-    };
-    let whiten = settings.get("whiten").and_then(Value::as_bool) == Some(true);
-    let parts =
-        Linear { noise: noise.as_deref(), axes: &w, scale: whiten.then_some(&scale[..]), rotation: None };
-    let encoder = parts.encoder();
-    if settings.get("reconstruct").and_then(Value::as_str) == Some("nonlinear") {
-        let decoder = Linear { scale: None, ..parts }.transposed();
-        let of_codes = nonlinearity(settings, tensors, &scale, whiten)?;
-        return Code::new(
-            LinearEncoder::new(mean.clone(), encoder),
-            NonlinearDecoder::new(of_codes, mean, decoder),
-        );
+    if settings.get("reconstruct").and_then(Value::as_str) != Some("nonlinear") {
+        return Code::of_linear(settings, tensors, ComponentRole::UnitVectors);
     }
-    let decoder = parts.least_squares()?;
-    Code::linear(mean, encoder, decoder)
+    let (stored, whiten) = (StoredAxes::read(tensors)?, whitens(settings));
+    let (encoder, decoder) = (stored.parts(whiten).encoder(), stored.parts(false).transposed());
+    let of_codes = nonlinearity(settings, tensors, &stored.scale, whiten)?;
+    let mean = stored.mean;
+    Code::new(LinearEncoder::new(mean.clone(), encoder), NonlinearDecoder::new(of_codes, mean, decoder))
 }
 
 /// `sigma h(y / sigma)`, where `sigma` has the standard deviations of the codes, or learned ones, or is 1 for rules without them.
