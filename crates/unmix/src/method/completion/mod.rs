@@ -64,6 +64,8 @@ pub(super) const METHOD: Method = Method {
     accepts: Accepts { sparse: true, weights: false, stream: false, missing: true },
     by_independence: false,
     of_signals: false,
+    random_start: false,
+    select_by_variances: false,
     to_compare: &[],
     equals: &[],
     references: &["Lim & Teh 2007", "Ilin & Raiko 2010", "Mazumder, Hastie & Tibshirani 2010"],

@@ -54,6 +54,8 @@ pub(super) const METHOD: Method = Method {
     accepts: Accepts { sparse: true, weights: true, stream: true, missing: true },
     by_independence: false,
     of_signals: false,
+    random_start: false,
+    select_by_variances: false,
     to_compare: &[],
     equals: &["algorithm=closed-form: pca, its variances times (n - 1) / n"],
     references: &["Tipping & Bishop 1999", "Liu, Rubin & Wu 1998"],
