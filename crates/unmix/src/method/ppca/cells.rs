@@ -10,7 +10,7 @@ use crate::model::{Report, constant_columns};
 use crate::num::Real;
 use crate::run::Run;
 use crate::solve::Limits;
-use crate::spectrum::{check_total, no_variance_of};
+use crate::spectrum::{check_count, check_total, no_variance_of};
 use crate::stats::GatherChecksum;
 use crate::stats::gaps::{GatherObserved, ObservedCells};
 
@@ -100,9 +100,8 @@ impl Problem {
     fn observed<T: Real>(&self, rows: &Rows<'_, T>, size: Size<'_>, run: &Run<'_>) -> Result<ObservedCells> {
         let observed = cells_of(self.method.key, rows, run)?;
         let most = (observed.n_rows.min(size.p as u64) as usize).saturating_sub(1);
-        if let Some(k) = self.n_components.filter(|k| *k > most) {
-            let why = format!("only {} rows of {} have an observed cell", observed.n_rows, size.origin);
-            return Err(Error::setting("n_components", k, why, format!("choose a number from 0 to {most}")));
+        if let Some(k) = self.n_components {
+            check_count_of_cells(k, most, &observed, size.origin)?;
         }
         Ok(observed)
     }
@@ -160,6 +159,20 @@ impl Problem {
 /// Number of columns whose observed cells are all equal.
 fn n_constant(observed: &ObservedCells) -> usize {
     observed.squares.iter().filter(|s| **s == 0.0).count()
+}
+
+/// Checks a number of components against the number of rows with an observed cell, which permits at most `most`.
+///
+/// # Errors
+///
+/// A larger number.
+pub(crate) fn check_count_of_cells(
+    k: usize,
+    most: usize,
+    observed: &ObservedCells,
+    origin: &str,
+) -> Result<()> {
+    check_count(k, 0..=most, || format!("only {} rows of {origin} have an observed cell", observed.n_rows))
 }
 
 /// Counts, means and sums of squares of the observed cells of `rows`, for the method `key`. One sweep.

@@ -34,7 +34,7 @@ use crate::error::Result;
 use crate::model::{Model, Sums};
 use crate::num::Real;
 use crate::run::Run;
-pub(super) use cells::cells_of;
+pub(super) use cells::{cells_of, check_count_of_cells};
 pub(super) use model::{code, density};
 use serde_json::{Map, Value};
 use settings::SETTINGS;

@@ -11,7 +11,7 @@ use crate::num::{Dtype, Real};
 use crate::run::Run;
 use crate::select::{FitBy, Spectrum, size_by};
 use crate::spectrum::{
-    self, Components, Covariance, Decomposition, Request, Solver, auto_solver, check_total,
+    self, Components, Covariance, Decomposition, Request, Solver, auto_solver, check_count, check_total,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -161,12 +161,11 @@ impl Problem {
         let key = self.method.key;
         check_n_rows(key, n, origin, "give more rows")?;
         let most = size.most();
-        let refused = |name: &str, got: String, remedy: String| {
-            let why = format!(
+        let limit = || {
+            format!(
                 "{origin} has {n} rows and {p} columns (n_features={p}), and components must be fewer than both, since at least one \
                  direction is left to the noise"
-            );
-            Err(Error::setting(name, got, why, remedy))
+            )
         };
         match (&self.groups, self.n_components) {
             (Some(Groups::Sizes(sizes)), asked) => {
@@ -181,19 +180,14 @@ impl Problem {
                     ));
                 }
                 match sum > most {
-                    true => refused(
-                        "groups",
-                        format!("{sizes:?}"),
-                        format!("choose blocks of at most {most} components together"),
-                    ),
+                    true => {
+                        let remedy = format!("choose blocks of at most {most} components together");
+                        Err(Error::setting("groups", format!("{sizes:?}"), limit(), remedy))
+                    }
                     false => Ok(()),
                 }
             }
-            (_, Some(k)) if k > most => refused(
-                "n_components",
-                k.to_string(),
-                format!("choose a number from {} to {most}", self.method.least_components()),
-            ),
+            (_, Some(k)) => check_count(k, self.method.least_components()..=most, limit),
             (_, None) if most == 0 && p > 0 => Err(Error::Unsupported {
                 asked: format!("{key} of n_features={p} column"),
                 found: "a component and the noise need at least two columns".into(),
