@@ -231,8 +231,6 @@ where
     };
     let restarted = RestartsResult::compared(&reference, model, &others, run)?;
     let groups = groups(model, &following, &gaussian, (n, k), &together.times);
-    let itself: Vec<Option<usize>> = (0..k).map(Some).collect();
-    let started = restarted.estimates(Fit { model, vectors: &reference.codes, order: &itself }, &others);
     let spaces = halved.spaces(&groups, k == p)?;
     // Fits that end early say nothing about sampling: without complete ones of the halves every interval is [0, 1].
     let late = run.ends_early();
@@ -244,12 +242,7 @@ where
     let own: Vec<Vec<f64>> = (0..k).map(|j| halved.of(j)).collect();
     let space_interval = intervals(&spaces, &resamples.spaces, late);
     Ok(Stability {
-        clusters: clusters::clusters(
-            &reference.codes,
-            &started,
-            &halved.estimates(&fitted),
-            reference.is_signed(),
-        ),
+        clusters: clustered(&reference, model, (&restarted, &others[..]), (&halved, &fitted[..])),
         verdicts: verdict::verdicts(groups, &space_interval, k == p),
         interval: intervals(&own, &resamples.own, late),
         space: spaces.iter().map(|splits| splits.iter().sum::<f64>() / splits.len().max(1) as f64).collect(),
@@ -264,6 +257,18 @@ where
         index: index(&[&halved.to_model[..], &restarted.to_model].concat(), k),
         block_length: together.block_length,
     })
+}
+
+/// The clusters of the components of all fits: of the model and other seeds, and of halves.
+fn clustered<T: Real>(
+    reference: &Reference<'_, T>,
+    model: &Model,
+    (restarted, others): (&RestartsResult, &[Model]),
+    (halved, fitted): (&HalvesResult, &[Model]),
+) -> Clusters {
+    let itself: Vec<Option<usize>> = (0..reference.codes.rows()).map(Some).collect();
+    let started = restarted.estimates(Fit { model, vectors: &reference.codes, order: &itself }, others);
+    clusters::clusters(&reference.codes, &started, &halved.estimates(fitted), reference.is_signed())
 }
 
 /// The groups of the `k` components of a model of `n` rows, from its codes of consecutive rows, `following`, and their autocorrelation times. An
