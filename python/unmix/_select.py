@@ -399,7 +399,7 @@ def select_components(
             raise TypeError(f"rules must be names of rules or shares between 0 and 1, got {rule!r}")
     if method not in registry():
         raise ValueError(f"there is no method named {method!r}; choose one of: {', '.join(registry())}")
-    of_variances = method == PCA._method
+    of_variances = registry()[method]["select_by_variances"]
     if of_variances and (max_components is not None or settings is not None):
         raise ValueError("max_components and settings can be used only with a method that has a likelihood, as in method='ppca'")
     reader = PCA(random_state=random_state, verbose=verbose)

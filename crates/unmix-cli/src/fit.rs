@@ -37,31 +37,7 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
         ..progress.run(&args.running)
     };
     let quiet = args.running.quiet;
-    let (rows, weights, n_notes) = match args.triplets {
-        true => {
-            let input = list::rows(&files, &args.reading, None, &run, quiet)?;
-            let n_notes = input.rows.notes().len();
-            (input.rows, None, n_notes)
-        }
-        false => {
-            let mut input = unmix_io::open_many(&files, &weights::options(args)?, &run)?;
-            // Printed before the fit, because it may explain an error of the fit.
-            if !quiet {
-                input::tell(&input.rows);
-            }
-            let n_notes = input.rows.notes().len();
-            let weights = weights::of(args, &mut input, &run)?;
-            if !quiet {
-                hint(&input.rows, args.reading.transpose);
-            }
-            (input.rows, weights, n_notes)
-        }
-    };
-    let rows = names::given(rows, args.reading.given_names()?)?;
-    let mut rows = match weights {
-        None => rows,
-        Some(weights) => rows.weighted(weights)?,
-    };
+    let (mut rows, n_notes) = rows(args, &files, &run)?;
     let continued = match init.as_ref().filter(|_| !args.sums) {
         Some(before) => model::continued(&args.method, &settings, &given, before, &rows, &run)?,
         None => None,
@@ -73,13 +49,7 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
     };
     let model = match args.stability {
         None => model,
-        Some(n) => {
-            rows.prepare(&run)?;
-            let restarts = Trials::default().restarts.min(n.into());
-            let trials = Trials { splits: n.into(), restarts, bootstrap: args.bootstrap.map(usize::from) };
-            let found = stability(&model, &rows, trials, &run)?;
-            model.with_stability(&found)
-        }
+        Some(n) => with_stability(model, n.into(), args, &mut rows, &run)?,
     };
     let pictures = files.first().filter(|file| unmix_io::is_image(file));
     let row =
@@ -101,6 +71,52 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
     let next = next(args, path, &to, &model);
     terminal::text(&format!("{}\n{}{next}", unmix_report::summary(&model), paint(TITLE, "Next\n")))?;
     Ok(code)
+}
+
+/// The rows of the input, with their names and weights, and how many of their notes were printed.
+fn rows(args: &Fit, files: &[PathBuf], run: &Run<'_>) -> Result<(AnyRows<'static>, usize), Failure> {
+    let quiet = args.running.quiet;
+    let (rows, weights, n_notes) = match args.triplets {
+        true => {
+            let input = list::rows(files, &args.reading, None, run, quiet)?;
+            let n_notes = input.rows.notes().len();
+            (input.rows, None, n_notes)
+        }
+        false => {
+            let mut input = unmix_io::open_many(files, &weights::options(args)?, run)?;
+            // Printed before the fit, because it may explain an error of the fit.
+            if !quiet {
+                input::tell(&input.rows);
+            }
+            let n_notes = input.rows.notes().len();
+            let weights = weights::of(args, &mut input, run)?;
+            if !quiet {
+                hint(&input.rows, args.reading.transpose);
+            }
+            (input.rows, weights, n_notes)
+        }
+    };
+    let rows = names::given(rows, args.reading.given_names()?)?;
+    let rows = match weights {
+        None => rows,
+        Some(weights) => rows.weighted(weights)?,
+    };
+    Ok((rows, n_notes))
+}
+
+/// The model with its stability over `splits` splits of the rows.
+fn with_stability(
+    model: Model,
+    splits: usize,
+    args: &Fit,
+    rows: &mut AnyRows<'_>,
+    run: &Run<'_>,
+) -> Result<Model, Failure> {
+    rows.prepare(run)?;
+    let restarts = Trials::default().restarts.min(splits);
+    let trials = Trials { splits, restarts, bootstrap: args.bootstrap.map(usize::from) };
+    let found = stability(&model, rows, trials, run)?;
+    Ok(model.with_stability(&found))
 }
 
 /// Notes about rows of a method whose cells are the stored entries of sparse rows: how many are taken as missing, and whether rows that are

@@ -18,13 +18,10 @@ const DRAWN: usize = 12;
 /// Maximum length of a bar in characters.
 const BAR: usize = 40;
 
-/// The method whose rules are based on variances.
-const OF_VARIANCES: &str = "pca";
-
 /// Prints the results of the rules.
 pub(crate) fn select(args: &Select) -> Done {
     let method = find(&args.method).map_err(|e| Failure::Usage(e.to_string()))?;
-    match args.method == OF_VARIANCES {
+    match method.select_by_variances {
         true => of_variances(args),
         false => of_sizes(args, method),
     }

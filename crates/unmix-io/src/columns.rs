@@ -43,52 +43,79 @@ pub(crate) trait Columnar: Send + Sync {
     }
 }
 
-pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) -> Result<Input> {
-    let (path, names) = (file.path().to_path_buf(), names(file.schema()));
-    if names.is_empty() || file.n_rows() == 0 {
-        let what = if names.is_empty() { "columns" } else { "rows" };
-        return Err(Error::format(&path, format!("it has no {what}"), "check the program that wrote it"));
-    }
-    let index = index::places(&names, file.pandas());
-    let list_of = |j: usize| lists::elements(file.schema().field(j).data_type());
-    let has_lists = !options.transpose && (0..names.len()).any(|j| list_of(j).is_some());
-    // The columns of a model may be numbers in lists: they are matched after these have become columns.
-    let by_name = Options { wanted: options.wanted.clone().filter(|_| !has_lists), ..options.clone() };
-    let mut selection = Selection::new(&by_name, Some(&names), names.len(), &index)?;
-    let is_text =
-        |j: usize| number_kind(file.schema().field(j).data_type()).is_none() && list_of(j).is_none();
-    let (naming, found) = match options.transpose {
-        true => transposed::naming(&mut selection, names.len(), is_text),
-        false => (vec![], false),
-    };
-    let origin = path.display().to_string();
-    let mut notes =
-        Vec::from_iter(index::note(&origin, &selection.index, &names, names.len(), options.wording));
-    let written: Vec<String> = file.schema().fields().iter().map(|field| field.name().clone()).collect();
-    notes.extend(transposed::repeated(&origin, &written, &names));
-    notes.extend(naming.first().filter(|_| found).map(|&j| transposed::note(&origin, j, &names[j])));
-    let mut columns = selection.features.clone().unwrap_or_else(|| (0..names.len()).collect());
-    if let Some(wanted) = options.wanted.as_ref().filter(|_| has_lists) {
-        let is_wanted = |j: usize| {
-            let of_list =
-                |name: &String| name.strip_prefix(&names[j]).is_some_and(|rest| rest.starts_with('['));
-            wanted.iter().any(|name| *name == names[j] || (list_of(j).is_some() && of_list(name)))
+/// The columns that the options choose.
+struct Chosen {
+    selection: Selection,
+    /// The columns of features, in order.
+    columns: Vec<usize>,
+    /// Whether some of them are lists of numbers.
+    has_lists: bool,
+    /// The columns whose text names the columns of a transposed table.
+    naming: Vec<usize>,
+    notes: Vec<String>,
+}
+
+impl Chosen {
+    fn new(file: &dyn Columnar, names: &[String], options: &Options) -> Result<Self> {
+        let (origin, index) = (file.path().display().to_string(), index::places(names, file.pandas()));
+        let has_lists = !options.transpose && (0..names.len()).any(|j| list_of(file, j).is_some());
+        // The columns of a model may be numbers in lists: they are matched after these have become columns.
+        let by_name = Options { wanted: options.wanted.clone().filter(|_| !has_lists), ..options.clone() };
+        let mut selection = Selection::new(&by_name, Some(names), names.len(), &index)?;
+        let is_text = |j: usize| {
+            number_kind(file.schema().field(j).data_type()).is_none() && list_of(file, j).is_none()
         };
-        let (wanted, others) = columns.into_iter().partition(|&j| is_wanted(j));
-        (columns, selection.ignored) = (wanted, others);
+        let (naming, found) = match options.transpose {
+            true => transposed::naming(&mut selection, names.len(), is_text),
+            false => (vec![], false),
+        };
+        let mut notes =
+            Vec::from_iter(index::note(&origin, &selection.index, names, names.len(), options.wording));
+        let written: Vec<String> = file.schema().fields().iter().map(|field| field.name().clone()).collect();
+        notes.extend(transposed::repeated(&origin, &written, names));
+        notes.extend(naming.first().filter(|_| found).map(|&j| transposed::note(&origin, j, &names[j])));
+        let features = |selection: &Selection| {
+            selection.features.clone().unwrap_or_else(|| (0..names.len()).collect::<Vec<usize>>())
+        };
+        let mut columns = features(&selection);
+        if let Some(wanted) = options.wanted.as_ref().filter(|_| has_lists) {
+            let (own, others) = columns.into_iter().partition(|&j| is_wanted(file, j, &names[j], wanted));
+            (columns, selection.ignored) = (own, others);
+        }
+        let has_lists = columns.iter().any(|&j| list_of(file, j).is_some());
+        if !has_lists && options.wanted.is_some() && !options.transpose {
+            // None of the lists is wanted: columns are matched by their names.
+            selection = Selection::new(options, Some(names), names.len(), &index)?;
+            columns = features(&selection);
+        }
+        Ok(Self { selection, columns, has_lists, naming, notes })
     }
-    let has_lists = columns.iter().any(|&j| list_of(j).is_some());
-    if !has_lists && options.wanted.is_some() && !options.transpose {
-        // None of the lists is wanted: columns are matched by their names.
-        selection = Selection::new(options, Some(&names), names.len(), &index)?;
-        columns = selection.features.clone().unwrap_or_else(|| (0..names.len()).collect());
-    }
+}
+
+/// The type of the numbers in the lists of a column of lists.
+fn list_of(file: &dyn Columnar, column: usize) -> Option<Numbers> {
+    lists::elements(file.schema().field(column).data_type())
+}
+
+/// Whether a column, or one of the numbers in its lists, is among the columns `wanted` by a model.
+fn is_wanted(file: &dyn Columnar, column: usize, own: &str, wanted: &[String]) -> bool {
+    let of_list = |name: &String| name.strip_prefix(own).is_some_and(|rest| rest.starts_with('['));
+    wanted.iter().any(|name| name == own || (list_of(file, column).is_some() && of_list(name)))
+}
+
+/// The types of the columns, each once, and whether single precision holds all of their numbers.
+fn types(
+    file: &dyn Columnar,
+    columns: &[usize],
+    names: &[String],
+    options: &Options,
+) -> Result<(Vec<String>, bool)> {
     let (mut stored, mut single): (Vec<String>, bool) = (vec![], true);
-    for &j in &columns {
+    for &j in columns {
         let kind = file.schema().field(j).data_type();
-        let number = number_kind(kind).or(list_of(j));
+        let number = number_kind(kind).or(list_of(file, j));
         if number.is_none() && !options.count_text {
-            return Err(not_a_number(&path, j, &names[j], kind, options.wording));
+            return Err(not_a_number(file.path(), j, &names[j], kind, options.wording));
         }
         single &= number != Some(Numbers::Double);
         let name = if number.is_some() { kind.to_string().to_lowercase() } else { "text".into() };
@@ -96,18 +123,39 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
             stored.push(name);
         }
     }
+    Ok((stored, single))
+}
+
+/// The names of rows that an index gives, if its columns can be written as text.
+fn names_of_rows(
+    file: &dyn Columnar,
+    index: &[usize],
+    names: &[String],
+    run: &Run<'_>,
+) -> Result<Option<Vec<String>>> {
+    match kept(file, index, names, run) {
+        Err(Error::Interrupted) => Err(Error::Interrupted),
+        Err(_) => Ok(None),
+        Ok(levels) => Ok(index::names_of_rows(levels.into_iter().map(|(_, text)| text).collect())),
+    }
+}
+
+pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) -> Result<Input> {
+    let names = names(file.schema());
+    if names.is_empty() || file.n_rows() == 0 {
+        let what = if names.is_empty() { "columns" } else { "rows" };
+        let found = format!("it has no {what}");
+        return Err(Error::format(file.path(), found, "check the program that wrote it"));
+    }
+    let Chosen { selection, columns, has_lists, naming, notes } = Chosen::new(&*file, &names, options)?;
+    let (stored, single) = types(&*file, &columns, &names, options)?;
     let mut text_cells = if options.count_text { count_text(&*file, &columns)? } else { vec![] };
     let index = match (options.transpose, options.row_names) {
         (true, _) => naming,
         (false, true) => selection.index.clone(),
         (false, false) => vec![],
     };
-    let levels = match kept(&*file, &index, &names, run) {
-        Err(Error::Interrupted) => return Err(Error::Interrupted),
-        // An index of a type that cannot be written as text has no names.
-        Err(_) => None,
-        Ok(levels) => index::names_of_rows(levels.into_iter().map(|(_, text)| text).collect()),
-    };
+    let levels = names_of_rows(&*file, &index, &names, run)?;
     let own: Vec<String> = columns.iter().map(|&j| names[j].clone()).collect();
     let mut ignored: Vec<String> = selection.ignored.iter().map(|&j| names[j].clone()).collect();
     let shape = vec![Some(file.n_rows()), Some(names.len() as u64)];

@@ -92,16 +92,21 @@ pub(crate) fn expanded<T: Real>(
     if p == 0 {
         return Err(Error::format(path, "its lists hold no numbers", "choose other columns"));
     }
-    let named = columns.iter().zip(&widths).flat_map(|(&j, &width)| {
-        let is_list = elements(file.schema().field(j).data_type()).is_some();
-        (0..width).map(move |i| if is_list { format!("{}[{i}]", names[j]) } else { names[j].clone() })
-    });
-    let across =
-        TransposedFeatures::new(Some(named.collect()), &Options { unnamed: false, ..options.clone() })?;
+    let named = feature_names(file, columns, &widths, names);
+    let across = TransposedFeatures::new(Some(named), &Options { unnamed: false, ..options.clone() })?;
     let array = spool.into_rows::<T>(p)?;
     let shape = array::feature_shape(options, None, across.columns.as_ref().map_or(p, Vec::len))?;
     let rows = array::rows(array, across.columns, Features { names: across.names, shape }, path);
     Ok(Expanded { rows, widths, ignored: across.ignored })
+}
+
+/// Names of the features of all columns, `widths` of each.
+fn feature_names(file: &dyn Columnar, columns: &[usize], widths: &[usize], names: &[String]) -> Vec<String> {
+    let of_column = |(&j, &width): (&usize, &usize)| {
+        let is_list = elements(file.schema().field(j).data_type()).is_some();
+        (0..width).map(move |i| if is_list { format!("{}[{i}]", names[j]) } else { names[j].clone() })
+    };
+    columns.iter().zip(widths).flat_map(of_column).collect()
 }
 
 /// The list in a cell; `None` where the cell is missing or is no list.

@@ -39,23 +39,7 @@ pub(crate) fn open(archive: &mut Archive<'_>, options: &Options, run: &Run<'_>) 
     };
     let array = vector(archive, "data", run)?;
     let (number, n_stored) = (array.number(), array.rows().len());
-    let (starts, at, order) = match format.as_str() {
-        "coo" => {
-            let (rows, columns) = (places(archive, "row", run)?, places(archive, "col", run)?);
-            by_rows(&rows, &columns, (n, p), n_stored)
-                .map_err(|found| Error::format(&path, found, "write it again"))?
-        }
-        _ => (places(archive, "indptr", run)?, places(archive, "indices", run)?, None),
-    };
-    let (lines, kind) = if by_row { (n, "rows") } else { (p, "columns") };
-    if n < 0 || p < 0 || starts.len() as i64 - 1 != lines {
-        let found = format!(
-            "it declares {n} x {p} entries, but its index pointer is for {} - 1 {kind}",
-            starts.len()
-        );
-        return Err(Error::format(&path, found, "write it again"));
-    }
-    let matrix = Matrix { starts, at, order, shape: (n as usize, p as usize), by_row };
+    let matrix = parts(archive, (format == "coo", by_row), (n, p), n_stored, run)?;
     let rows = match number.computed_in() {
         Dtype::F32 => matrix.rows::<f32>(&array, options, &path).map(AnyRows::F32),
         Dtype::F64 => matrix.rows::<f64>(&array, options, &path).map(AnyRows::F64),
@@ -82,6 +66,33 @@ pub(crate) fn open(archive: &mut Archive<'_>, options: &Options, run: &Run<'_>) 
         text_cells: vec![],
         comma_cells: 0,
     })
+}
+
+/// The parts of a matrix of `n` rows and `p` columns but its numbers: from a list of entries, or compressed by row or by column.
+fn parts(
+    archive: &mut Archive<'_>,
+    (listed, by_row): (bool, bool),
+    (n, p): (i64, i64),
+    n_stored: u64,
+    run: &Run<'_>,
+) -> Result<Matrix> {
+    let (starts, at, order) = match listed {
+        true => {
+            let (rows, columns) = (places(archive, "row", run)?, places(archive, "col", run)?);
+            by_rows(&rows, &columns, (n, p), n_stored)
+                .map_err(|found| Error::format(archive.path(), found, "write it again"))?
+        }
+        false => (places(archive, "indptr", run)?, places(archive, "indices", run)?, None),
+    };
+    let (lines, kind) = if by_row { (n, "rows") } else { (p, "columns") };
+    if n < 0 || p < 0 || starts.len() as i64 - 1 != lines {
+        let found = format!(
+            "it declares {n} x {p} entries, but its index pointer is for {} - 1 {kind}",
+            starts.len()
+        );
+        return Err(Error::format(archive.path(), found, "write it again"));
+    }
+    Ok(Matrix { starts, at, order, shape: (n as usize, p as usize), by_row })
 }
 
 /// The parts of a matrix but its numbers.

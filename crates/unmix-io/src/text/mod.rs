@@ -31,14 +31,7 @@ pub(crate) fn open(
     let dialect = Dialect::new(by_ending, options)?;
     let mut lines = Lines::open(bytes, gz, &dialect)?;
     let mut record = csv::ByteRecord::new();
-    let Some(place) = lines.next(&mut record)? else {
-        let found = if options.skip_rows > 0 {
-            "nothing is left of it after the skipped lines"
-        } else {
-            "it holds blank lines only"
-        };
-        return Err(Error::format(bytes.path(), found, "check the program that wrote it"));
-    };
+    let place = first_line(&mut lines, &mut record, bytes, options)?;
     let has_header = match options.header {
         Some(given) => given,
         None => header::is_header(&record, || lines.line(place), options.wording)
@@ -58,11 +51,8 @@ pub(crate) fn open(
     };
     let mut notes =
         Vec::from_iter(index::note(&origin, &selection.index, &written, n_columns, options.wording));
-    if let Some(&j) = naming.first().filter(|_| found) {
-        let name = names.as_ref().map_or_else(|| j.to_string(), |names| names[j].clone());
-        notes.push(transposed::note(&origin, j, &name));
-    }
-    notes.extend(names.as_ref().and_then(|names| transposed::repeated(&origin, &written, names)));
+    let naming_column = naming.first().copied().filter(|_| found);
+    notes.extend(notes_on_names(&origin, names.as_deref(), &written, naming_column));
     if options.header.is_none() && !has_header {
         notes.extend(guess::note(bytes, gz, &dialect, options.wording)?);
     }
@@ -97,6 +87,40 @@ pub(crate) fn open(
         format!("{origin}: no cell is '{}', given as a missing cell by {given}", options.na[mark].trim())
     }));
     table.input(read, options)
+}
+
+/// Reads the first line of cells.
+fn first_line(
+    lines: &mut Lines<'_>,
+    record: &mut csv::ByteRecord,
+    bytes: &Bytes<'static>,
+    options: &Options,
+) -> Result<RecordStart> {
+    if let Some(place) = lines.next(record)? {
+        return Ok(place);
+    }
+    let found = if options.skip_rows > 0 {
+        "nothing is left of it after the skipped lines"
+    } else {
+        "it holds blank lines only"
+    };
+    Err(Error::format(bytes.path(), found, "check the program that wrote it"))
+}
+
+/// Notes about the column that names the columns of a transposed table, if it was `found`, and about names that come more than once among
+/// those `written` in the file.
+fn notes_on_names(
+    origin: &str,
+    names: Option<&[String]>,
+    written: &[String],
+    found: Option<usize>,
+) -> Vec<String> {
+    let naming = found.map(|j| {
+        let name = names.map_or_else(|| j.to_string(), |names| names[j].clone());
+        transposed::note(origin, j, &name)
+    });
+    let repeated = names.and_then(|names| transposed::repeated(origin, written, names));
+    naming.into_iter().chain(repeated).collect()
 }
 
 /// [`transposed::naming`] by the cells of the first row.

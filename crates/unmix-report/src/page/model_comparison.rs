@@ -35,15 +35,12 @@ impl Pair {
     }
 }
 
-/// Methods whose components start at random numbers.
-const RANDOM_STARTS: [&str; 7] = ["dae", "dictionary", "rbm", "rfn", "rica", "sae", "stacked-rfn"];
-
 /// Whether the components of both models started at the same random numbers, so that they may agree without being identified by the rows.
 fn start_alike(model: &Model, other: &Model) -> bool {
     let given =
         |model: &Model| model.report().run.invocation.as_ref().is_some_and(|line| line.contains("init"));
     model.method().key == other.method().key
-        && RANDOM_STARTS.contains(&model.method().key)
+        && model.method().random_start
         && model.report().seed == other.report().seed
         && model.n_components() == other.n_components()
         && !given(model)

@@ -17,6 +17,7 @@ fn components_of_two_models_are_matched_and_those_without_a_partner_are_named() 
     assert!(same.contains("<strong>3 of 3</strong> pairs agree"));
     assert_eq!(same.matches("<td>1.0000</td><td>1.0000</td><td>yes</td>").count(), 3);
     assert!(!same.contains("Unmatched components"));
+    assert!(!same.contains("Both fits started"), "sources do not depend on the start");
     let fewer = beside(&all, &two);
     assert!(fewer.contains(" of 2</strong>") && fewer.contains("Unmatched components of this model: "));
     let more = beside(&two, &all);
@@ -67,4 +68,34 @@ fn sparse_codes_of_two_seeds_are_matched_by_their_atoms_and_compared_with_chance
             && same.contains("<code>--seed 2</code>")
             && !html.contains("Both fits started")
     );
+}
+
+#[test]
+fn a_common_random_start_is_reported_for_every_method_with_one() {
+    let x = recording(300);
+    for method in unmix::METHODS.iter().filter(|method| method.random_start) {
+        let mut settings = serde_json::Map::new();
+        for setting in method.settings {
+            let value = match setting.name {
+                "n_components" if setting.default.starts_with('[') => serde_json::json!([4]),
+                "n_components" => serde_json::json!(4),
+                "max_iter" | "max_epochs" => serde_json::json!(2),
+                _ => continue,
+            };
+            settings.insert(setting.name.into(), value);
+        }
+        let seeded = |seed: u64| {
+            let run = Run { seed, ..Run::default() };
+            unmix::fit(method.key, &settings, &mut rows(&x, Features::default()), &run).unwrap()
+        };
+        let (one, two) = (seeded(1), seeded(2));
+        assert_ne!(one.tensor("components").unwrap(), two.tensor("components").unwrap(), "{}", method.key);
+        let beside = |other: &Model| {
+            let beside = Some(("other.safetensors".to_string(), other.clone()));
+            made(&one, None, &Options { beside, ..Options::default() })
+        };
+        let warned = "Both fits started from the random numbers of seed 1";
+        assert!(beside(&one).contains(warned), "{}", method.key);
+        assert!(!beside(&two).contains(warned), "{}", method.key);
+    }
 }

@@ -205,6 +205,11 @@ fn conditions(lab: &mut Lab<'_>, set: &GreyPatches, few: &[Row], more: &[Row]) -
         "less than half that of MSP",
         some < 0.5 * all,
     )?;
+    usage(lab, exact, msp, palm, online)
+}
+
+/// How many atoms the patches use.
+fn usage(lab: &mut Lab<'_>, exact: bool, msp: &Coded, palm: &Row, online: &Row) -> Result<()> {
     let dead = |row: &Row| row.2.usage.iter().filter(|n| **n == 0).count() as f64;
     let (of_palm, of_online) = (dead(palm), dead(online));
     if exact {

@@ -22,26 +22,21 @@ impl<P: Merge> MergeStack<P> {
         self.nodes.remove(&((index ^ 1) << height, height))
     }
 
-    /// Stores a node whose sibling is not there.
-    pub(super) fn keep(&mut self, index: u64, height: u32, part: P) {
-        self.nodes.insert((index << height, height), part);
-    }
-
-    /// Merges node `index` with its sibling.
-    pub(super) fn merged(index: u64, part: P, sibling: P) -> P {
-        let (mut left, right) = if index.is_multiple_of(2) { (part, sibling) } else { (sibling, part) };
-        left.merge_right(right);
-        left
+    /// Removes the sibling of a node and returns both, the left one first; stores the node if its sibling is not there.
+    pub(super) fn pair(&mut self, index: u64, height: u32, part: P) -> Option<(P, P)> {
+        match self.sibling(index, height) {
+            None => {
+                self.nodes.insert((index << height, height), part);
+                None
+            }
+            Some(other) if index.is_multiple_of(2) => Some((part, other)),
+            Some(other) => Some((other, part)),
+        }
     }
 
     /// Adds a node and merges it with its sibling, the result with its own, and so on, until one is missing.
-    pub(super) fn merge_up(&mut self, first: u64, mut height: u32, mut part: P) {
-        let mut index = first >> height;
-        while let Some(other) = self.sibling(index, height) {
-            part = Self::merged(index, part, other);
-            (height, index) = (height + 1, index / 2);
-        }
-        self.keep(index, height, part);
+    pub(super) fn merge_up(&mut self, first: u64, height: u32, part: P) {
+        merge_up(first, height, part, |index, height, part| self.pair(index, height, part));
     }
 
     /// Adds the sum over the next shard; all shards before it must have been added.
@@ -79,5 +74,21 @@ impl<P: Merge> MergeStack<P> {
     /// The nodes: first shard, height, sum.
     pub(super) fn into_nodes(self) -> impl ExactSizeIterator<Item = (u64, u32, P)> {
         self.nodes.into_iter().map(|((first, height), part)| (first, height, part))
+    }
+}
+
+/// Merges the node that begins at shard `first` with its sibling, the result with its own, and so on, until `pair`, that of the stack, stores
+/// it. The stack is not borrowed while sums are merged, so that it can be shared by threads.
+pub(super) fn merge_up<P: Merge>(
+    first: u64,
+    mut height: u32,
+    mut part: P,
+    mut pair: impl FnMut(u64, u32, P) -> Option<(P, P)>,
+) {
+    let mut index = first >> height;
+    while let Some((mut left, right)) = pair(index, height, part) {
+        left.merge_right(right);
+        part = left;
+        (height, index) = (height + 1, index / 2);
     }
 }

@@ -9,7 +9,7 @@
 mod shards;
 
 use super::job::Job;
-use super::merge_stack::MergeStack;
+use super::merge_stack::{MergeStack, merge_up};
 use super::rows::Rows;
 use super::source::RandomAccess;
 use super::{Sink, Sparse};
@@ -94,7 +94,7 @@ impl<T: Real> Rows<'_, T> {
         self.check_width()?;
         let shards = Shards::new(self, plan, stage)?;
         let most = if shards.random.is_some_and(RandomAccess::by_rows) { NEAR } else { PIECE };
-        let (nodes, before) = (Mutex::new(MergeStack::default()), first_row / plan.shard_rows as u64);
+        let (nodes, before) = (Mutex::new(Nodes::default()), first_row / plan.shard_rows as u64);
         let done = AtomicU64::new(0);
         let work = || -> Result<()> {
             let (mut buffers, mut workspace) = (Buffers::default(), Workspace::default());
@@ -119,7 +119,8 @@ impl<T: Real> Rows<'_, T> {
                     let done = done.fetch_add(first - start, Ordering::Relaxed) + (first - start);
                     run.sweep_progress(stage, done, shards.n_rows)?;
                 }
-                merge_up(&nodes, before + shard.number, part);
+                let pair = |index, height, part| lock(&nodes).pair(index, height, part);
+                merge_up(before + shard.number, 0, part, pair);
             }
             Ok(())
         };
@@ -253,21 +254,5 @@ pub(super) fn check_gather<T: Real>(gather: &dyn AnyGather<T>, n_features: usize
             remedy: "give rows with as many columns as the gather requires".into(),
         }),
         _ => Ok(()),
-    }
-}
-
-/// Merges `part` with its sibling, the result with its own, and so on; other threads may do so at the same time.
-fn merge_up(nodes: &Mutex<Nodes>, shard: u64, mut part: Box<dyn AnyPartial>) {
-    let (mut height, mut index) = (0u32, shard);
-    loop {
-        let mut waiting = lock(nodes);
-        match waiting.sibling(index, height) {
-            None => return waiting.keep(index, height, part),
-            Some(other) => {
-                drop(waiting);
-                part = MergeStack::merged(index, part, other);
-                (height, index) = (height + 1, index / 2);
-            }
-        }
     }
 }

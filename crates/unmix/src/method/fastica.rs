@@ -115,6 +115,8 @@ pub(super) const METHOD: Method = Method {
     accepts: Accepts { sparse: false, weights: true, stream: true, missing: false },
     by_independence: true,
     of_signals: true,
+    random_start: false,
+    select_by_variances: false,
     to_compare: &[],
     equals: &["ica with algorithm=fastica: the same steps"],
     references: &["Hyvärinen & Oja 1997", "Hyvärinen 1999"],

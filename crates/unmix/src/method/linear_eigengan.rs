@@ -100,6 +100,8 @@ pub(super) const METHOD: Method = Method {
     accepts: Accepts { sparse: true, weights: true, stream: true, missing: true },
     by_independence: false,
     of_signals: false,
+    random_start: false,
+    select_by_variances: false,
     to_compare: &[],
     equals: &["groups=null: ppca"],
     references: &["He, Kan & Shan 2021", "Tipping & Bishop 1999", "Szwagier & Pennec 2024"],

@@ -100,6 +100,11 @@ pub struct Method {
     /// Whether components are usually the sources of signals: a report then shows their codes from row to row, unless columns are
     /// the pixels of a picture.
     pub of_signals: bool,
+    /// Whether a fit without an initial value starts at random numbers on which its local optimum depends: components of two fits with
+    /// the same seed may then agree without being identified by the rows.
+    pub random_start: bool,
+    /// Whether `unmix select` compares rules based on variances; for other methods, it compares fits of each number of components.
+    pub select_by_variances: bool,
     /// Settings, as JSON, of a fit whose components are compared with those of another one: other quantities of its model are not
     /// needed.
     pub to_compare: &'static [(&'static str, &'static str)],
@@ -221,6 +226,7 @@ impl Method {
                 "sparse": self.accepts.sparse, "weights": self.accepts.weights,
                 "stream": self.accepts.stream, "missing": self.accepts.missing,
             },
+            "select_by_variances": self.select_by_variances,
             "equals": self.equals,
             "references": self.references,
         })

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::model::named_share;
 use serde::{Deserialize, Deserializer, Serialize};
+use std::ops::RangeInclusive;
 
 /// Number of components to keep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -110,7 +111,39 @@ fn share_or_name<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<f64,
     }
 }
 
-/// Range of the number of components: the check of `n_components` for every method.
+/// Why a number of components is outside its range, if it is; `limit` says why there are no more than the last one.
+fn outside(k: usize, range: &RangeInclusive<usize>, limit: impl FnOnce() -> String) -> Option<String> {
+    match k {
+        _ if k < *range.start() => Some(too_few(*range.start())),
+        _ if k > *range.end() => Some(limit()),
+        _ => None,
+    }
+}
+
+fn too_few(least: usize) -> String {
+    format!("must be at least {least}")
+}
+
+/// Checks a number of components; `limit` says why there are no more than the last of the range, which is [`usize::MAX`] if there may be
+/// any number. Where the limit is that of rows and columns, [`Bounds`] has the range and the message.
+///
+/// # Errors
+///
+/// A number outside the range.
+pub(crate) fn check_count(
+    k: usize,
+    range: RangeInclusive<usize>,
+    limit: impl FnOnce() -> String,
+) -> Result<()> {
+    let Some(why) = outside(k, &range, limit) else { return Ok(()) };
+    let remedy = match range.into_inner() {
+        (least, usize::MAX) => format!("choose at least {least}"),
+        (least, most) => format!("choose a number from {least} to {most}"),
+    };
+    Err(Error::setting("n_components", k, why, remedy))
+}
+
+/// Range of the number of components by the numbers of rows and columns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds<'a> {
     /// Number of rows of non-zero weight.
@@ -138,10 +171,10 @@ impl Bounds<'_> {
     /// A number outside the range.
     pub(crate) fn count(self, asked: Option<usize>) -> Result<usize> {
         let Some(k) = asked else { return Ok(self.most()) };
-        match k {
-            _ if k < self.least => Err(self.refused(&k, self.too_few())),
-            _ if k > self.most() && !self.overcomplete => Err(self.refused(&k, self.too_many())),
-            _ => Ok(k),
+        let most = if self.overcomplete { usize::MAX } else { self.most() };
+        match outside(k, &(self.least..=most), || self.too_many()) {
+            Some(why) => Err(self.refused(&k, why)),
+            None => Ok(k),
         }
     }
 
@@ -155,7 +188,7 @@ impl Bounds<'_> {
             Components::Count(k) => self.count(Some(k)).map(|_| ()),
             // An integer that is too large for the type of a count.
             Components::Share(f) if f >= u64::MAX as f64 => Err(self.refused(&f, self.too_many())),
-            Components::Share(f) if f < 0.0 && f.fract() == 0.0 => Err(self.refused(&f, self.too_few())),
+            Components::Share(f) if f < 0.0 && f.fract() == 0.0 => Err(self.refused(&f, too_few(self.least))),
             Components::Share(f) if !(f > 0.0 && f < 1.0) => Err(Error::setting(
                 "n_components",
                 // As in 1.0, so that it is not mistaken for an integer.
@@ -165,10 +198,6 @@ impl Bounds<'_> {
             )),
             _ => Ok(()),
         }
-    }
-
-    fn too_few(self) -> String {
-        format!("must be at least {}", self.least)
     }
 
     fn too_many(self) -> String {
@@ -238,6 +267,23 @@ mod tests {
                 .ends_with("got 0; choose at least 1, or leave it out for min(9, 5) = 5")
         );
         assert!(Bounds { least: 0, ..bounds }.count(Some(0)).is_ok());
+    }
+
+    #[test]
+    fn a_range_without_rows_and_columns_has_the_same_messages() {
+        let refused = |k: usize, range: RangeInclusive<usize>| {
+            check_count(k, range, || "only 3 rows have a cell".into()).unwrap_err().to_string()
+        };
+        assert_eq!(
+            refused(4, 0..=3),
+            "n_components=4 is not possible: only 3 rows have a cell; choose a number from 0 to 3"
+        );
+        assert_eq!(refused(0, 1..=3), "n_components must be at least 1, got 0; choose a number from 1 to 3");
+        assert_eq!(refused(0, 1..=usize::MAX), "n_components must be at least 1, got 0; choose at least 1");
+        for k in [1, 3] {
+            assert!(check_count(k, 1..=3, String::new).is_ok());
+        }
+        assert!(check_count(usize::MAX, 1..=usize::MAX, String::new).is_ok());
     }
 
     #[test]

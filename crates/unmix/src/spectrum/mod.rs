@@ -20,7 +20,7 @@ use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use components::Bounds;
+pub(crate) use components::{Bounds, check_count};
 pub use components::{Components, Rule, by_share};
 pub(crate) use components::{RULE_NAMES, RULES};
 pub(crate) use coordinates::{Coordinates, Inverse, PrincipalAxes, WhiteningOptions, scatter_of_columns};

@@ -180,13 +180,28 @@ where
     for<'b> AnyRows<'b>: From<Rows<'b, T>>,
 {
     let source = readable(rows)?;
-    let (n, p, key) = (source.n_rows(), rows.n_features(), model.method().key);
+    let (n, p) = (source.n_rows(), rows.n_features());
     let held = match n.saturating_mul((p * size_of::<T>()) as u64) {
         bytes if bytes <= HELD => Some(rows.read_range(0..n)?),
         _ => None,
     };
     let array = held.as_deref().map(|held| RawArray::borrowed(held, p)).transpose()?;
     let source = array.as_ref().map_or(source, |array| array as &dyn RandomAccess<T>);
+    of_source(model, rows, source, trials, run)
+}
+
+/// [`of_rows`], with the rows read from `source`.
+fn of_source<T: Real>(
+    model: &Model,
+    rows: &Rows<'_, T>,
+    source: &dyn RandomAccess<T>,
+    trials: Trials,
+    run: &Run<'_>,
+) -> Result<Stability>
+where
+    for<'b> AnyRows<'b>: From<Rows<'b, T>>,
+{
+    let (n, p) = (source.n_rows(), rows.n_features());
     let of =
         |chosen: Vec<u64>| Rows::new(Subset::new(source, p, chosen), rows.features().clone(), rows.origin());
     let reference = Reference::new(model, of(sample(n, run.seed)), run)?;
@@ -198,7 +213,7 @@ where
     let splits: Vec<(Vec<u64>, Vec<u64>)> =
         (0..trials.splits).map(|split| split_in_halves(n, run.seed, split, together.block_length)).collect();
     let fits = Fits {
-        key,
+        key: model.method().key,
         settings: model.method().settings_to_compare(model.settings(), model.n_components()),
         rows,
         source,
@@ -215,24 +230,7 @@ where
         false => halved.gaussian(k, &fitted, splits.first(), held_out, together.block_length > 1, run)?,
     };
     let restarted = RestartsResult::compared(&reference, model, &others, run)?;
-    let variances = variances(model);
-    let squares =
-        variances.as_ref().filter(|v| v.len() == n_codes).map(|_| verdict::squares(&following, n_codes));
-    let evidence = verdict::Evidence {
-        variances: variances.as_deref(),
-        squares: squares.as_ref(),
-        gaussian: model.method().by_independence.then_some(&gaussian),
-        n: n as f64,
-        times: &together.times,
-    };
-    // An atom or a unit is identified by the rows that use it, whatever its variance, the subspace of a cluster by its rows, and a rotated
-    // factor by the criterion of its rotation.
-    let groups = match alone || model.code().codes().distances || has_rotation(model) {
-        true => vec![Vec::new(); k],
-        false => verdict::groups(k, &evidence),
-    };
-    let itself: Vec<Option<usize>> = (0..k).map(Some).collect();
-    let started = restarted.estimates(Fit { model, vectors: &reference.codes, order: &itself }, &others);
+    let groups = groups(model, &following, &gaussian, (n, k), &together.times);
     let spaces = halved.spaces(&groups, k == p)?;
     // Fits that end early say nothing about sampling: without complete ones of the halves every interval is [0, 1].
     let late = run.ends_early();
@@ -241,22 +239,12 @@ where
         true => (0, Resamples::none(k)),
         false => resampled(number, trials, &fits, &reference, of, together.block_length, readers)?,
     };
-    let of_agreements = |agreements: &[f64], resamples: &[Vec<f64>]| match late {
-        true => (0.0, 1.0),
-        false => interval::interval(agreements, resamples),
-    };
-    let interval = |j: usize| of_agreements(&halved.of(j), &resamples.own[j]);
-    let space_interval: Vec<(f64, f64)> =
-        (0..k).map(|j| of_agreements(&spaces[j], &resamples.spaces[j])).collect();
+    let own: Vec<Vec<f64>> = (0..k).map(|j| halved.of(j)).collect();
+    let space_interval = intervals(&spaces, &resamples.spaces, late);
     Ok(Stability {
-        clusters: clusters::clusters(
-            &reference.codes,
-            &started,
-            &halved.estimates(&fitted),
-            reference.is_signed(),
-        ),
+        clusters: clustered(&reference, model, (&restarted, &others[..]), (&halved, &fitted[..])),
         verdicts: verdict::verdicts(groups, &space_interval, k == p),
-        interval: (0..k).map(interval).collect(),
+        interval: intervals(&own, &resamples.own, late),
         space: spaces.iter().map(|splits| splits.iter().sum::<f64>() / splits.len().max(1) as f64).collect(),
         space_interval,
         splits: trials.splits,
@@ -269,6 +257,54 @@ where
         index: index(&[&halved.to_model[..], &restarted.to_model].concat(), k),
         block_length: together.block_length,
     })
+}
+
+/// The clusters of the components of all fits: of the model and other seeds, and of halves.
+fn clustered<T: Real>(
+    reference: &Reference<'_, T>,
+    model: &Model,
+    (restarted, others): (&RestartsResult, &[Model]),
+    (halved, fitted): (&HalvesResult, &[Model]),
+) -> Clusters {
+    let itself: Vec<Option<usize>> = (0..reference.codes.rows()).map(Some).collect();
+    let started = restarted.estimates(Fit { model, vectors: &reference.codes, order: &itself }, others);
+    clusters::clusters(&reference.codes, &started, &halved.estimates(fitted), reference.is_signed())
+}
+
+/// The groups of the `k` components of a model of `n` rows, from its codes of consecutive rows, `following`, and their autocorrelation times. An
+/// atom or a unit is identified by the rows that use it, whatever its variance, the subspace of a cluster by its rows, and a rotated factor
+/// by the criterion of its rotation: these have no group.
+fn groups(
+    model: &Model,
+    following: &[f64],
+    gaussian: &[f64],
+    (n, k): (u64, usize),
+    times: &[f64],
+) -> Vec<Vec<usize>> {
+    if compare::alone(model) || model.code().codes().distances || has_rotation(model) {
+        return vec![Vec::new(); k];
+    }
+    let (variances, n_codes) = (variances(model), model.n_codes());
+    let squares =
+        variances.as_ref().filter(|v| v.len() == n_codes).map(|_| verdict::squares(following, n_codes));
+    let evidence = verdict::Evidence {
+        variances: variances.as_deref(),
+        squares: squares.as_ref(),
+        gaussian: model.method().by_independence.then_some(gaussian),
+        n: n as f64,
+        times,
+    };
+    verdict::groups(k, &evidence)
+}
+
+/// The interval for each agreement of halves; [0, 1] for a run that ended early.
+fn intervals(agreements: &[Vec<f64>], resamples: &[Vec<Vec<f64>>], late: bool) -> Vec<(f64, f64)> {
+    let each = agreements.iter().zip(resamples);
+    each.map(|(agreements, resamples)| match late {
+        true => (0.0, 1.0),
+        false => interval::interval(agreements, resamples),
+    })
+    .collect()
 }
 
 /// The number of resamples of `cells.0` rows of `cells.1` columns: the one requested, or else the default.

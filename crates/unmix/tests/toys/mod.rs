@@ -64,6 +64,8 @@ const fn toy(
         accepts: Accepts { sparse: true, weights: true, stream: true, missing: false },
         by_independence: false,
         of_signals: false,
+        random_start: false,
+        select_by_variances: false,
         to_compare: &[],
         equals: &[],
         references: &[],

@@ -55,6 +55,8 @@ pub(super) const METHOD: Method = Method {
     accepts: Accepts { sparse: false, weights: true, stream: true, missing: false },
     by_independence: true,
     of_signals: false,
+    random_start: false,
+    select_by_variances: false,
     to_compare: &[],
     equals: &[
         "polish=false, refine=false: ica with algorithm=fastica, fun=cube and center=false, up to scale and order",

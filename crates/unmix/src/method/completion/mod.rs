@@ -37,11 +37,12 @@ mod variational;
 
 use super::{Accepts, Fit, Method, needs};
 use crate::data::Rows;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::{Model, Report};
 use crate::num::Real;
 use crate::run::Run;
 use crate::solve::Limits;
+use crate::spectrum::check_count;
 use crate::stats::GatherChecksum;
 use cells::Cells;
 use serde_json::{Map, Value};
@@ -64,6 +65,8 @@ pub(super) const METHOD: Method = Method {
     accepts: Accepts { sparse: true, weights: false, stream: false, missing: true },
     by_independence: false,
     of_signals: false,
+    random_start: false,
+    select_by_variances: false,
     to_compare: &[],
     equals: &[],
     references: &["Lim & Teh 2007", "Ilin & Raiko 2010", "Mazumder, Hastie & Tibshirani 2010"],
@@ -143,14 +146,13 @@ impl MatrixCompletion {
     /// The largest possible number of factors.
     fn most<T: Real>(&self, rows: &Rows<'_, T>, cells: &Cells) -> Result<usize> {
         let most = cells.n_rows_seen.min(rows.n_features());
-        match self.n_components.filter(|k| *k > most) {
-            None => Ok(most),
-            Some(k) => {
-                let (n, p) = (cells.n_rows_seen, rows.n_features());
-                let why = format!("{} has {n} rows with observed cells and {p} columns", rows.origin());
-                Err(Error::setting("n_components", k, why, format!("choose a number from 0 to {most}")))
-            }
+        if let Some(k) = self.n_components {
+            let (n, p, origin) = (cells.n_rows_seen, rows.n_features(), rows.origin());
+            check_count(k, 0..=most, || {
+                format!("{origin} has {n} rows with observed cells and {p} columns")
+            })?;
         }
+        Ok(most)
     }
 
     /// Alternating least squares with the number of factors requested, or with a number that is doubled until the cells do not

@@ -2,7 +2,7 @@
 
 use super::fit::{FitResult, LEARNING};
 use super::stream::{Stream, StreamAtoms};
-use super::{DictionaryLearning, METHOD, wrong_number};
+use super::{DictionaryLearning, METHOD};
 use crate::data::{Batches, Features, Rows, no_columns};
 use crate::error::{Error, Result};
 use crate::model::{Model, Outcome};
@@ -10,6 +10,7 @@ use crate::num::threads::on_pool;
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use crate::sparse::{Atoms, Lasso, Online, OnlineState, PERIOD, largest};
+use crate::spectrum::check_count;
 
 impl DictionaryLearning {
     fn online(&self, alpha: f64, seed: u64) -> Online {
@@ -107,9 +108,7 @@ impl DictionaryLearning {
             }
             let start = self.started_from(p, run)?;
             let k = self.n_components.or(start.as_ref().map(Matrix::rows)).unwrap_or(p);
-            if k == 0 {
-                return Err(wrong_number(0, "must be at least 1".into(), p as u64));
-            }
+            check_count(k, 1..=usize::MAX, String::new)?;
             super::fit::check_atoms(k, p)?;
             let start = start.map(|atoms| atoms.top_rows(k));
             return Ok(Stream { n: 0, k, seed: run.seed, begun: None, start, waiting: Vec::new() });

@@ -1,7 +1,7 @@
 //! Shared parts of fits by all algorithms: the rows, initial atoms, the weight of the penalty, the model.
 
 use super::model::{self, Order, parameters};
-use super::{Alpha, AtomNorm, Coder, DictionaryAlgorithm, DictionaryLearning, METHOD, wrong_number};
+use super::{Alpha, AtomNorm, Coder, DictionaryAlgorithm, DictionaryLearning, METHOD};
 use crate::data::{Features, Rows, check_n_rows, no_columns};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
@@ -11,7 +11,7 @@ use crate::num::random::Stream as Draws;
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use crate::sparse::{AtomSet, Atoms, InitSource, StoppingRule, chosen, coherence, largest_of_each};
-use crate::spectrum::{check_total, no_variance_of};
+use crate::spectrum::{check_count, check_total, no_variance_of};
 use crate::stats::GatherMoments;
 use serde_json::{Value, json};
 
@@ -88,13 +88,13 @@ impl DictionaryLearning {
         let (n, p) = (rows.n_counted(), rows.n_features());
         let given = self.started_from(p, run)?.map(|atoms| atoms.rows());
         match self.n_components.or(given) {
-            Some(0) => Err(wrong_number(0, "must be at least 1".into(), n)),
-            Some(k) if k as u64 > n => {
-                let why =
-                    format!("{} has {n} rows, and there are at most as many atoms as rows", rows.origin());
-                Err(wrong_number(k, why, n))
+            Some(k) => {
+                let origin = rows.origin();
+                check_count(k, 1..=n as usize, || {
+                    format!("{origin} has {n} rows, and there are at most as many atoms as rows")
+                })?;
+                Ok(k)
             }
-            Some(k) => Ok(k),
             None => Ok((p as u64).min(n) as usize),
         }
     }

@@ -27,7 +27,7 @@ mod stream;
 
 use super::{Accepts, Fit, Method, needs};
 use crate::data::{AnyRows, Rows};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::{Model, Tensors};
 use crate::run::Run;
 use serde_json::{Map, Value};
@@ -49,6 +49,8 @@ pub(super) const METHOD: Method = Method {
     accepts: Accepts { sparse: false, weights: false, stream: true, missing: false },
     by_independence: false,
     of_signals: false,
+    random_start: true,
+    select_by_variances: false,
     to_compare: &[],
     equals: &[],
     references: &[
@@ -91,9 +93,4 @@ impl Fit for DictionaryLearning {
     fn partial_fit(&self, before: Option<&Model>, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
         crate::with_rows!(rows, rows => DictionaryLearning::partial_fit(self, before, rows, run))
     }
-}
-
-/// The error for an invalid number of atoms.
-fn wrong_number(k: usize, why: String, most: u64) -> Error {
-    Error::setting("n_components", k, why, format!("choose a number from 1 to {most}"))
 }

@@ -92,16 +92,10 @@ impl FactorAnalysis {
         let most = cells.n_rows.min(rows.n_features() as u64) as usize;
         let at = |q: usize| self.searched_gaps(rows, &cells, q, run);
         let (q, (mut row_moments, low, found)) = match self.n_components {
-            Components::Count(q) if q > most => {
-                let why = format!("only {} rows of {} have an observed cell", cells.n_rows, rows.origin());
-                return Err(Error::setting(
-                    "n_components",
-                    q,
-                    why,
-                    format!("choose a number from 0 to {most}"),
-                ));
+            Components::Count(q) => {
+                ppca::check_count_of_cells(q, most, &cells, rows.origin())?;
+                (q, at(q)?)
             }
-            Components::Count(q) => (q, at(q)?),
             Components::Rule(Rule::Parallel) => {
                 let why = format!(
                     "{} has missing cells, and parallel analysis needs complete columns",

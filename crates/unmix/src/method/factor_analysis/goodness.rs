@@ -47,27 +47,11 @@ pub(super) fn goodness(
     put("bic", Some(-2.0 * likelihood + n.ln() * parameters(p, q)));
     let inverse = row_moments.moments.inverse(row_moments.dtype.eps()).filter(|_| n > p);
     let (Some(inverse), Moments::Table(r)) = (inverse, &row_moments.moments) else {
-        for name in NAMES {
-            out.insert(name.into(), Value::Null);
-        }
-        let why = if row_moments.gaps.is_some() {
-            "cells are missing"
-        } else if n > p {
-            "the correlations are singular"
-        } else {
-            "there are no more rows than columns"
-        };
-        out.insert("tests".into(), format!("none, because {why}").into());
+        out.extend(without_tests(row_moments.gaps.is_some(), n > p));
         return Ok(out);
     };
     let log_det: f64 = factor::eigenvalues(r)?.iter().map(|v| v.ln()).sum();
-    let (mut correlated, mut partial) = (0.0, 0.0);
-    for i in 0..r.rows() {
-        for j in 0..i {
-            correlated += r[(i, j)].powi(2);
-            partial += inverse[(i, j)].powi(2) / (inverse[(i, i)] * inverse[(j, j)]);
-        }
-    }
+    let (correlated, partial) = sums_of_squares(r, &inverse);
     let scale = n - 1.0 - (2.0 * p + 5.0) / 6.0;
     let (none, degrees_none) = (-scale * log_det, 0.5 * p * (p - 1.0));
     let degrees = 0.5 * ((p - q).powi(2) - (p + q));
@@ -100,6 +84,31 @@ pub(super) fn goodness(
     };
     out.insert("tests".into(), tests.into());
     Ok(out)
+}
+
+/// The entries where the correlations have no inverse: of rows with `gaps`, of more rows than columns, or of fewer.
+fn without_tests(gaps: bool, more_rows: bool) -> impl Iterator<Item = (String, Value)> {
+    let why = if gaps {
+        "cells are missing"
+    } else if more_rows {
+        "the correlations are singular"
+    } else {
+        "there are no more rows than columns"
+    };
+    let none = NAMES.into_iter().map(|name| (name.to_string(), Value::Null));
+    none.chain([("tests".to_string(), format!("none, because {why}").into())])
+}
+
+/// Sums over pairs of columns of the squares of their correlations, and of their partial correlations given all other columns.
+fn sums_of_squares(r: &Matrix<f64>, inverse: &Matrix<f64>) -> (f64, f64) {
+    let (mut correlated, mut partial) = (0.0, 0.0);
+    for i in 0..r.rows() {
+        for j in 0..i {
+            correlated += r[(i, j)].powi(2);
+            partial += inverse[(i, j)].powi(2) / (inverse[(i, i)] * inverse[(j, j)]);
+        }
+    }
+    (correlated, partial)
 }
 
 pub(super) const NAMES: [&str; 13] = [

@@ -47,6 +47,8 @@ pub(super) const METHOD: Method = Method {
     accepts: Accepts { sparse: false, weights: true, stream: true, missing: false },
     by_independence: true,
     of_signals: true,
+    random_start: false,
+    select_by_variances: false,
     to_compare: &[],
     equals: &[
         "algorithm=picard (ortho, extended): symmetric FastICA's solution, Picard-O's steps",

@@ -55,6 +55,8 @@ pub(super) const METHOD: Method = Method {
     accepts: Accepts { sparse: false, weights: false, stream: false, missing: false },
     by_independence: false,
     of_signals: false,
+    random_start: false,
+    select_by_variances: false,
     to_compare: &[],
     equals: &["max_epochs=0, except for cell=alista: as many steps of ISTA as layers"],
     references: &[

@@ -49,6 +49,8 @@ pub(super) const METHOD: Method = Method {
     accepts: Accepts { sparse: true, weights: true, stream: true, missing: false },
     by_independence: false,
     of_signals: false,
+    random_start: false,
+    select_by_variances: false,
     to_compare: &[],
     equals: &["variant=svd: pca, with variances divided by n"],
     references: &[

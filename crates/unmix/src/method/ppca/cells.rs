@@ -10,7 +10,7 @@ use crate::model::{Report, constant_columns};
 use crate::num::Real;
 use crate::run::Run;
 use crate::solve::Limits;
-use crate::spectrum::{check_total, no_variance_of};
+use crate::spectrum::{check_count, check_total, no_variance_of};
 use crate::stats::GatherChecksum;
 use crate::stats::gaps::{GatherObserved, ObservedCells};
 
@@ -30,23 +30,7 @@ impl Problem {
         size: Size<'_>,
         run: &Run<'_>,
     ) -> Result<(Estimate, FitDetails)> {
-        if rows.is_sparse() {
-            let why = "sparse rows have no missing cells, and the iterations would make them dense";
-            return Err(Error::setting(
-                "algorithm",
-                "'em'",
-                why,
-                "choose 'closed-form', or make the rows dense",
-            ));
-        }
-        if self.groups.is_some() {
-            return Err(Error::Unsupported {
-                asked: format!("{} with groups of rows with missing cells", self.method.key),
-                found: "blocks of equal variances are fitted in closed form only, which needs every cell"
-                    .into(),
-                remedy: "leave groups out, or fill the cells first, as unmix::impute::Imputer does".into(),
-            });
-        }
+        self.check_em(rows)?;
         let observed = self.observed(rows, size, run)?;
         let unit: Vec<f64> = match self.standardize {
             false => vec![1.0; size.p],
@@ -78,14 +62,7 @@ impl Problem {
             report.sweeps += 1;
         }
         report.warnings.extend(constant_columns(report.n_constant, size.p, "loadings"));
-        if observed.empty > 0.0 {
-            let have = if observed.empty == 1.0 {
-                "row has no observed cell and is"
-            } else {
-                "rows have no observed cell and are"
-            };
-            report.warnings.push(format!("{} {have} ignored", observed.empty));
-        }
+        report.warnings.extend(warning_of_empty_rows(observed.empty));
         if estimate.noise <= cells.floor {
             report.warnings.push("the noise variance is at its lower bound, noise_floor".into());
         }
@@ -96,13 +73,34 @@ impl Problem {
         Ok((estimate, FitDetails { report, blocks, by_bic }))
     }
 
+    /// Refuses rows and settings that iterations over cells do not support.
+    fn check_em<T: Real>(&self, rows: &Rows<'_, T>) -> Result<()> {
+        if rows.is_sparse() {
+            let why = "sparse rows have no missing cells, and the iterations would make them dense";
+            return Err(Error::setting(
+                "algorithm",
+                "'em'",
+                why,
+                "choose 'closed-form', or make the rows dense",
+            ));
+        }
+        if self.groups.is_some() {
+            return Err(Error::Unsupported {
+                asked: format!("{} with groups of rows with missing cells", self.method.key),
+                found: "blocks of equal variances are fitted in closed form only, which needs every cell"
+                    .into(),
+                remedy: "leave groups out, or fill the cells first, as unmix::impute::Imputer does".into(),
+            });
+        }
+        Ok(())
+    }
+
     /// [`cells_of`], for the number of components of these settings.
     fn observed<T: Real>(&self, rows: &Rows<'_, T>, size: Size<'_>, run: &Run<'_>) -> Result<ObservedCells> {
         let observed = cells_of(self.method.key, rows, run)?;
         let most = (observed.n_rows.min(size.p as u64) as usize).saturating_sub(1);
-        if let Some(k) = self.n_components.filter(|k| *k > most) {
-            let why = format!("only {} rows of {} have an observed cell", observed.n_rows, size.origin);
-            return Err(Error::setting("n_components", k, why, format!("choose a number from 0 to {most}")));
+        if let Some(k) = self.n_components {
+            check_count_of_cells(k, most, &observed, size.origin)?;
         }
         Ok(observed)
     }
@@ -160,6 +158,26 @@ impl Problem {
 /// Number of columns whose observed cells are all equal.
 fn n_constant(observed: &ObservedCells) -> usize {
     observed.squares.iter().filter(|s| **s == 0.0).count()
+}
+
+fn warning_of_empty_rows(empty: f64) -> Option<String> {
+    let have =
+        if empty == 1.0 { "row has no observed cell and is" } else { "rows have no observed cell and are" };
+    (empty > 0.0).then(|| format!("{empty} {have} ignored"))
+}
+
+/// Checks a number of components against the number of rows with an observed cell, which permits at most `most`.
+///
+/// # Errors
+///
+/// A larger number.
+pub(crate) fn check_count_of_cells(
+    k: usize,
+    most: usize,
+    observed: &ObservedCells,
+    origin: &str,
+) -> Result<()> {
+    check_count(k, 0..=most, || format!("only {} rows of {origin} have an observed cell", observed.n_rows))
 }
 
 /// Counts, means and sums of squares of the observed cells of `rows`, for the method `key`. One sweep.

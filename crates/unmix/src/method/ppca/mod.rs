@@ -34,7 +34,7 @@ use crate::error::Result;
 use crate::model::{Model, Sums};
 use crate::num::Real;
 use crate::run::Run;
-pub(super) use cells::cells_of;
+pub(super) use cells::{cells_of, check_count_of_cells};
 pub(super) use model::{code, density};
 use serde_json::{Map, Value};
 use settings::SETTINGS;
@@ -54,6 +54,8 @@ pub(super) const METHOD: Method = Method {
     accepts: Accepts { sparse: true, weights: true, stream: true, missing: true },
     by_independence: false,
     of_signals: false,
+    random_start: false,
+    select_by_variances: false,
     to_compare: &[],
     equals: &["algorithm=closed-form: pca, its variances times (n - 1) / n"],
     references: &["Tipping & Bishop 1999", "Liu, Rubin & Wu 1998"],

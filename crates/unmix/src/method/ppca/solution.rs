@@ -11,7 +11,7 @@ use crate::num::{Dtype, Real};
 use crate::run::Run;
 use crate::select::{FitBy, Spectrum, size_by};
 use crate::spectrum::{
-    self, Components, Covariance, Decomposition, Request, Solver, auto_solver, check_total,
+    self, Components, Covariance, Decomposition, Request, Solver, auto_solver, check_count, check_total,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -158,12 +158,11 @@ impl Problem {
         let key = self.method.key;
         check_n_rows(key, n, origin, "give more rows")?;
         let most = size.most();
-        let refused = |name: &str, got: String, remedy: String| {
-            let why = format!(
+        let limit = || {
+            format!(
                 "{origin} has {n} rows and {p} columns (n_features={p}), and components must be fewer than both, since at least one \
                  direction is left to the noise"
-            );
-            Err(Error::setting(name, got, why, remedy))
+            )
         };
         match (&self.groups, self.n_components) {
             (Some(Groups::Sizes(sizes)), asked) => {
@@ -178,19 +177,14 @@ impl Problem {
                     ));
                 }
                 match sum > most {
-                    true => refused(
-                        "groups",
-                        format!("{sizes:?}"),
-                        format!("choose blocks of at most {most} components together"),
-                    ),
+                    true => {
+                        let remedy = format!("choose blocks of at most {most} components together");
+                        Err(Error::setting("groups", format!("{sizes:?}"), limit(), remedy))
+                    }
                     false => Ok(()),
                 }
             }
-            (_, Some(k)) if k > most => refused(
-                "n_components",
-                k.to_string(),
-                format!("choose a number from {} to {most}", self.method.least_components()),
-            ),
+            (_, Some(k)) => check_count(k, self.method.least_components()..=most, limit),
             (_, None) if most == 0 && p > 0 => Err(Error::Unsupported {
                 asked: format!("{key} of n_features={p} column"),
                 found: "a component and the noise need at least two columns".into(),
@@ -269,24 +263,13 @@ impl Problem {
             report.warnings.extend(Spectrum::of(&found, size.p).warning_of_bic());
         }
         report.settings.insert("svd_solver".into(), solver.name().into());
-        let by_bic = (self.groups.is_none() && self.n_components.is_none()).then(|| {
-            let mut variances = vec![0.0; size.p];
-            for (i, value) in found.values.iter().enumerate().take(found.axes.rows()) {
-                variances.iter_mut().zip(found.axes.row(i)).for_each(|(v, x)| *v += value * x * x);
-            }
-            variances
-        });
+        let by_bic = (self.groups.is_none() && self.n_components.is_none())
+            .then(|| variances_of_columns(&found, size.p));
         let along: f64 =
             variance.iter().enumerate().map(|(i, v)| v.ln() + sample_variance(&found, i) * shrink / v).sum();
         let rest = (size.p - k) as f64 * noise.ln() + found.discarded(k) * shrink / noise;
         let sizes = if self.groups.is_some() { blocks.clone() } else { vec![1; k] };
-        let unit = found.noise_scale.as_ref().map(|scale| {
-            // Divisor n; the scale of a constant column remains 1.
-            let root = ((found.n - 1.0) / found.n).sqrt();
-            let constant = |j: usize| (0..found.axes.rows()).all(|i| found.axes[(i, j)] == 0.0);
-            let each = scale.iter().enumerate();
-            each.map(|(j, s)| if *s == 1.0 && constant(j) { 1.0 } else { s * root }).collect()
-        });
+        let unit = units_of_columns(&found);
         let units: f64 = unit.iter().flatten().map(|u: &f64| u.ln()).sum();
         let mean = -0.5 * (size.p as f64 * (2.0 * std::f64::consts::PI).ln() + along + rest) - units;
         report.fit = Some(criteria(found.n * mean, found.n, parameters((size.p, found.n_constant), &sizes)));
@@ -374,6 +357,24 @@ impl Problem {
 /// The variance of the rows along component `i`; 0 beyond their rank.
 fn sample_variance(found: &Decomposition, i: usize) -> f64 {
     found.values.get(i).copied().unwrap_or(0.0)
+}
+
+/// The variances of the `p` columns.
+fn variances_of_columns(found: &Decomposition, p: usize) -> Vec<f64> {
+    let mut variances = vec![0.0; p];
+    for (i, value) in found.values.iter().enumerate().take(found.axes.rows()) {
+        variances.iter_mut().zip(found.axes.row(i)).for_each(|(v, x)| *v += value * x * x);
+    }
+    variances
+}
+
+/// Standard deviations with divisor `n` that columns were divided by; 1 for a constant column.
+fn units_of_columns(found: &Decomposition) -> Option<Vec<f64>> {
+    let scale = found.noise_scale.as_ref()?;
+    let root = ((found.n - 1.0) / found.n).sqrt();
+    let constant = |j: usize| (0..found.axes.rows()).all(|i| found.axes[(i, j)] == 0.0);
+    let each = scale.iter().enumerate();
+    Some(each.map(|(j, s)| if *s == 1.0 && constant(j) { 1.0 } else { s * root }).collect())
 }
 
 /// Number of free parameters of blocks of these sizes, each with one variance, in `p` columns, of which `n_constant` are constant: axes up to

@@ -37,6 +37,7 @@ use crate::rectified::corruption::{self, Dropout, InputNoise};
 use crate::rectified::{self, Normalisation, Parameters, Posterior, Prior, Statistics, Step};
 use crate::run::Run;
 use crate::solve::Limits;
+use crate::spectrum::check_count;
 use row_moments::RowMoments;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -57,6 +58,8 @@ pub(super) const METHOD: Method = Method {
     accepts: Accepts { sparse: true, weights: true, stream: true, missing: false },
     by_independence: true,
     of_signals: false,
+    random_start: true,
+    select_by_variances: false,
     to_compare: &[],
     equals: &[],
     references: &["Clevert, Mayr, Unterthiner & Hochreiter 2015"],
@@ -186,14 +189,7 @@ impl Rfn {
     /// Checks that depend on the numbers of units and of columns alone, for the fit called `what`.
     pub(crate) fn check_units(&self, p: usize, n_rows: Option<u64>, what: &str) -> Result<()> {
         let l = self.n_components;
-        if l == 0 {
-            return Err(Error::setting(
-                "n_components",
-                0,
-                "must be at least 1",
-                "choose a number such as 50",
-            ));
-        }
+        check_count(l, 1..=usize::MAX, String::new)?;
         let few = |size: &usize| {
             !self.guaranteed() && *size < l.saturating_mul(2) && n_rows.is_some_and(|n| n > *size as u64)
         };

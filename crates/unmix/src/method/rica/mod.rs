@@ -64,6 +64,8 @@ pub(super) const METHOD: Method = Method {
     accepts: Accepts { sparse: false, weights: true, stream: true, missing: false },
     by_independence: true,
     of_signals: false,
+    random_start: true,
+    select_by_variances: false,
     to_compare: &[],
     equals: &["beta near 0, whiten=true, as many features as directions: ICA"],
     references: &["Le, Karpenko, Ngiam & Ng 2011"],

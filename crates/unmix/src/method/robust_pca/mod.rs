@@ -63,6 +63,8 @@ pub(super) const METHOD: Method = Method {
     accepts: Accepts { sparse: false, weights: false, stream: false, missing: true },
     by_independence: false,
     of_signals: false,
+    random_start: false,
+    select_by_variances: false,
     to_compare: &[],
     equals: &["rows without large errors: pca with center=false, of the rank that is found"],
     references: &["Candès, Li, Ma & Wright 2011", "Zhou, Li, Wright, Candès & Ma 2010"],

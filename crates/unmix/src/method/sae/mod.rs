@@ -54,6 +54,8 @@ pub(super) const METHOD: Method = Method {
     accepts: Accepts { sparse: false, weights: false, stream: true, missing: false },
     by_independence: false,
     of_signals: false,
+    random_start: true,
+    select_by_variances: false,
     to_compare: &[],
     equals: &[],
     references: &[

@@ -9,7 +9,7 @@ use crate::machine::check_memory;
 use crate::num::random::Stream;
 use crate::num::{Dtype, Matrix, Real, kernel};
 use crate::run::Run;
-use crate::spectrum::{check_total, no_variance_of};
+use crate::spectrum::{check_count, check_total, no_variance_of};
 use crate::stats::{GatherLengths, GatherMoments};
 use serde::{Deserialize, Serialize};
 
@@ -52,9 +52,7 @@ impl SparseAutoencoder {
     /// No unit; `l0` of 0 or above the number of units; `alpha` with an activation that fixes the number of active units.
     pub(super) fn resolved(&self, p: usize, given: Option<usize>) -> Result<Resolved> {
         let m = self.n_components.or(given).unwrap_or(4 * p);
-        if m == 0 {
-            return Err(Error::setting("n_components", 0, "must be at least 1", "choose a number from 1"));
-        }
+        check_count(m, 1..=usize::MAX, String::new)?;
         let l0 = match self.l0 {
             L0::Auto(_) => (m / EIGHTH).clamp(1, ACTIVE),
             L0::Number(0) => {

@@ -72,6 +72,8 @@ pub(super) const METHOD: Method = Method {
     accepts: Accepts { sparse: false, weights: true, stream: true, missing: false },
     by_independence: true,
     of_signals: true,
+    random_start: false,
+    select_by_variances: false,
     to_compare: &[("halves", "false")],
     equals: &["Gaussian rows: pca, with variances divided by n"],
     references: &["sigma-PCA, arXiv 2311.13580", "Journée, Nesterov, Richtárik & Sepulchre 2010"],

@@ -177,20 +177,14 @@ impl SigmaPca {
         }
     }
 
-    pub(super) fn fit_trained<'a, T: Real>(
+    /// The principal axes of the rows.
+    fn principal<'a, T: Real>(
         &self,
         rows: &'a Rows<'_, T>,
         k: usize,
         run: &Run<'_>,
-    ) -> Result<SolverOutput<'a, T>> {
-        if rows.weights().is_some() {
-            return Err(Error::Unsupported {
-                asked: "training on weighted rows".into(),
-                found: "mini-batches do not take sample weights".into(),
-                remedy: "leave the weights out, or choose solver='auto' without a variant".into(),
-            });
-        }
-        let (row, n, p) = (self.row()?, rows.n_rows().unwrap_or(0), rows.n_features());
+    ) -> Result<Principal<'a, T>> {
+        let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         let request = Request {
             method: "sigma-pca",
             solver: auto_solver(n, p, None, false),
@@ -211,7 +205,24 @@ impl SigmaPca {
             kept: Some(0),
         };
         let axes = spectrum::decompose(rows, run, &request)?;
-        let principal = Principal::over(rows, axes, p, &ask, run)?;
+        Principal::over(rows, axes, p, &ask, run)
+    }
+
+    pub(super) fn fit_trained<'a, T: Real>(
+        &self,
+        rows: &'a Rows<'_, T>,
+        k: usize,
+        run: &Run<'_>,
+    ) -> Result<SolverOutput<'a, T>> {
+        if rows.weights().is_some() {
+            return Err(Error::Unsupported {
+                asked: "training on weighted rows".into(),
+                found: "mini-batches do not take sample weights".into(),
+                remedy: "leave the weights out, or choose solver='auto' without a variant".into(),
+            });
+        }
+        let (row, n, p) = (self.row()?, rows.n_rows().unwrap_or(0), rows.n_features());
+        let principal = self.principal(rows, k, run)?;
         let (spec, how) = (self.rule(row), self.training(n));
         let mut begin = TrainingStart::at_axes(rows, &principal.spectrum, &spec, k, run)?;
         if let Some(axes) = run.initial_components(p, k)? {

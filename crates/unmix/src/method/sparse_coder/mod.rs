@@ -50,6 +50,8 @@ pub(super) const METHOD: Method = Method {
     accepts: Accepts { sparse: false, weights: false, stream: false, missing: true },
     by_independence: false,
     of_signals: false,
+    random_start: false,
+    select_by_variances: false,
     to_compare: &[],
     equals: &["orthonormal atoms: the soft threshold of the coordinates in them"],
     references: &["Tibshirani 1996", "Massias, Gramfort & Salmon 2018", "Rubinstein, Zibulevsky & Elad 2008"],

@@ -43,6 +43,8 @@ pub(super) const METHOD: Method = Method {
     accepts: Accepts { sparse: true, weights: true, stream: true, missing: false },
     by_independence: true,
     of_signals: false,
+    random_start: true,
+    select_by_variances: false,
     to_compare: &[],
     equals: &[],
     references: &["Clevert, Mayr, Unterthiner & Hochreiter 2015"],

@@ -61,6 +61,8 @@ pub const METHOD: Method = Method {
     accepts: Accepts { sparse: false, weights: false, stream: false, missing: false },
     by_independence: false,
     of_signals: false,
+    random_start: false,
+    select_by_variances: false,
     to_compare: &[],
     equals: &[
         "n_clusters=1: the axes of pca with center=false",
