@@ -134,6 +134,36 @@ def test_columns_may_be_an_array(tmp_path):
         np.testing.assert_array_equal(eval(pca.report_.invocation).components_, pca.components_)
 
 
+def test_columns_without_names_take_those_of_the_caller(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("5,2,3\n4,5,7\n7,8,8\n1,0,4\n")
+    rows = unmix.open(path, names=["a", "b", "c"], columns=["c", "a"])
+    assert rows.names == ["c", "a"] and rows.read().tolist() == [[3, 5], [7, 4], [8, 7], [4, 1]]
+    assert eval(repr(rows)).names == pickle.loads(pickle.dumps(rows)).names == ["c", "a"]
+    pca = PCA(1, random_state=0).fit(rows)
+    assert list(pca.feature_names_in_) == ["c", "a"]
+    np.testing.assert_array_equal(eval(pca.report_.invocation).components_, pca.components_)
+    # Columns are matched by these names, and names of the selected columns alone must have the order of the model.
+    codes = pca.transform(rows)
+    np.testing.assert_array_equal(pca.transform(unmix.open(path, names=np.array(["a", "b", "c"]), columns=["a", "c"])), codes)
+    np.testing.assert_array_equal(pca.transform(unmix.open(path, names=["c", "a"], columns=[2, 0])), codes)
+    with pytest.raises(ValueError, match="give one name for each column of the input"):
+        pca.transform(unmix.open(path, names=["a", "c"], columns=[0, 2]))
+    for names, message in [
+        (["a", "b"], "must have one name for each of the 3 columns"),
+        (["a", "b", "a"], "'a' more than once"),
+        ("abc", "names must be a list of strings"),
+        (5, "names must be a list of strings"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            unmix.open(path, names=names).shape
+    with pytest.raises(ValueError, match="names= and triplets=True exclude each other"):
+        unmix.open(path, names=["a", "b", "c"], triplets=True)
+    path.write_text("u,v,w\n1,2,3\n4,5,7\n")
+    with pytest.raises(ValueError, match="have names already"):
+        unmix.open(path, names=["a", "b", "c"]).shape
+
+
 def test_changed_files_and_bad_options_are_refused(table, tmp_path):
     path, X = table
     rows = opened(path)
