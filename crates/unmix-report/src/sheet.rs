@@ -31,6 +31,7 @@ pub struct Panel {
 
 /// The content of a panel.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Content {
     /// Rows of a matrix as pictures of `shape`, so many beside each other; each symmetric about 0 on a scale of its own.
     Pictures {
