@@ -26,7 +26,7 @@ def test_tied_sources_of_both_kinds_are_found_and_resolved(dtype):
     assert np.abs(model.components_ @ axes).max(axis=1).min() > 0.99
     assert model.resolved_.dtype == bool and model.resolved_.all()
     np.testing.assert_allclose(np.sort(model.a_), [0.8, 0.8, 4, 4], rtol=1e-6)
-    assert (model.separation_ > 0).all() and (model.seeking_ < 0).all()
+    assert (model.separation_ > 0).all() and (model.variance_selection_ < 0).all()
     assert model.report_.outcome == "converged" and model.report_.solver == "gpm"
     assert model.report_.orthonormality <= 1e-6
     assert model.components_.dtype == dtype and model.transform(X).dtype == dtype
@@ -174,7 +174,7 @@ def test_reports_of_photographs_have_the_agreement_of_halves():
     with pytest.warns(UserWarning, match="40"):
         model = unmix.SigmaPCA(32, max_iter=40).fit(X)
     halves = np.array(model.report_.halves)
-    # Some axes are found again in halves and some are not, as the report states.
+    # Some axes are reproduced in halves and some are not, as the report states.
     assert halves.shape == (32,) and (halves > 0.9).sum() >= 8 and halves.min() < 0.9
     assert "halves agree" in model.summary()
 
@@ -185,7 +185,7 @@ def test_every_published_variant_is_an_estimator_with_all_attributes(variant):
     model = unmix.SigmaPCA(3, variant=variant, max_epochs=2, random_state=0).fit(X)
     assert model.report_.settings["variant"] == variant and model.report_.solver == "adam"
     assert model.components_.shape == (3, X.shape[1])
-    for name in ("a_", "seeking_", "separation_", "resolved_", "explained_variance_", "scale_"):
+    for name in ("a_", "variance_selection_", "separation_", "resolved_", "explained_variance_", "scale_"):
         assert getattr(model, name).shape == (3,), name
     assert model.resolved_.dtype == bool
     assert np.allclose(np.linalg.norm(model.components_, axis=1), 1)

@@ -440,7 +440,7 @@ class SigmaPCAParameters:
     components_: NDArray[Any]
     resolved_: NDArray[Any]
     separation_: NDArray[Any]
-    seeking_: NDArray[Any]
+    variance_selection_: NDArray[Any]
     a_: NDArray[Any]
     explained_variance_: NDArray[Any]
     explained_variance_ratio_: NDArray[Any]

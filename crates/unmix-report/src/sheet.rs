@@ -59,7 +59,7 @@ pub enum Content {
     Plane {
         /// The cloud.
         points: Vec<(f64, f64)>,
-        /// The first is drawn first.
+        /// In the order in which they are drawn.
         strokes: Vec<Stroke>,
     },
     /// Named groups of points, each of a colour, on axes of equal scale.

@@ -85,7 +85,7 @@ pub enum Unresolved {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
     /// `b`, which is negative if the nonlinearity selects large variance.
-    pub variance_seeking: f64,
+    pub variance_selection: f64,
     /// The smallest `L_ij` over all others; `-b` if there is no other component.
     pub separation: f64,
     /// The largest `t` over the nonlinearities, not corrected for selection.
@@ -129,7 +129,7 @@ pub fn verdicts(input: &VerdictInput<'_>) -> Vec<Verdict> {
         let certainty =
             input.candidates.iter().map(|statistics| statistics.t[j]).fold(input.own.t[j], f64::max);
         Verdict {
-            variance_seeking: input.own.b[j],
+            variance_selection: input.own.b[j],
             separation: least,
             certainty,
             reason: reason(input, j, least),

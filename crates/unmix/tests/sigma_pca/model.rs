@@ -79,7 +79,7 @@ fn the_first_order_condition_holds_by_naive_loops() {
             assert!(numbers(&model, "resolved").iter().all(|r| *r == 1.0), "{:?}", report.warnings);
             assert!(report.warnings.is_empty(), "{:?}", report.warnings);
             assert!(numbers(&model, "separation").iter().all(|l| *l > 0.0));
-            assert!(numbers(&model, "seeking").iter().all(|b| *b < 0.0));
+            assert!(numbers(&model, "variance_selection").iter().all(|b| *b < 0.0));
         }
     }
 }

@@ -151,7 +151,7 @@ fn of_components(
         ("explained_variance_ratio", Tensor::vector(&shares, dtype)),
         ("a", Tensor::vector(a, dtype)),
         ("separation", of(|verdict| verdict.separation)),
-        ("seeking", of(|verdict| verdict.variance_seeking)),
+        ("variance_selection", of(|verdict| verdict.variance_selection)),
         ("resolved", of(|verdict| f64::from(u8::from(verdict.reason.is_none())))),
     ]
 }
