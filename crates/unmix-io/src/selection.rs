@@ -196,7 +196,11 @@ mod tests {
         assert_eq!(features("", "", ""), None);
         assert_eq!(features("0-7", "", ""), None);
         assert_eq!(features("g, a,4-5", "", ""), Some(vec![6, 0, 4, 5]));
-        assert_eq!(features("7,2-3", "", ""), Some(vec![2, 4]), "names take precedence over numbers and ranges");
+        assert_eq!(
+            features("7,2-3", "", ""),
+            Some(vec![2, 4]),
+            "names take precedence over numbers and ranges"
+        );
         assert_eq!(features("\"x,y\",b", "", ""), Some(vec![3, 1]));
         assert_eq!(features("", "0-1,4", "f"), Some(vec![2, 3, 6, 7]));
         assert_eq!(select("", "b", "h,a", &names, 8).unwrap().kept, [7, 0]);
