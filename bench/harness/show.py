@@ -35,7 +35,7 @@ def row(entry):
 def target(t):
     """A target, and whether it was met."""
     if t["met"] is None:
-        return f"target {t['formula']}: cannot be told"
+        return f"target {t['formula']}: cannot be determined"
     return f"target {t['formula']}: {'met' if t['met'] else 'MISSED'}, {figure(t['found'])}"
 
 

@@ -85,7 +85,7 @@ pub(crate) fn observed<R: Send + 'static>(
             std::thread::Builder::new()
                 .name("unmix".into())
                 .spawn(move || {
-                    // The receiver is gone after an interruption.
+                    // The receiver is dropped after an interruption.
                     let _ = send.send(work());
                 })
                 .map_err(|e| PyOSError::new_err(format!("cannot start a thread: {e}")))?;

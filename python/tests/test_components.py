@@ -176,7 +176,7 @@ def test_arrays_of_a_fit_cannot_be_edited(make):
         for name in fitted_names(each):
             value = getattr(each, name, None)
             for array in value if isinstance(value, list) else [value]:
-                # Tables as large as the rows are made for the caller, who may go on with them.
+                # Tables as large as the rows are made for the caller, who may modify them.
                 if isinstance(array, np.ndarray) and name not in ("low_rank_", "sparse_", "completed_"):
                     with pytest.raises(ValueError, match="read-only"):
                         array[...] = 0

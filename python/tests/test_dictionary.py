@@ -112,6 +112,6 @@ def test_a_time_limit_ends_a_batch_and_says_so():
         model.partial_fit(X)
     assert (model.report_.outcome, model.n_samples_) == ("time", 1024)
     assert any("ended early" in sentence for sentence in model.report_.warnings)
-    # The rest, as if the rows had come in two batches.
+    # The other rows, as if the rows had come in two batches.
     model.set_params(max_seconds=None).partial_fit(X[1024:])
     assert np.array_equal(model.components_, dictionary().partial_fit(X).components_)

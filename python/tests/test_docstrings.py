@@ -1,6 +1,7 @@
 """Docstrings of the public interface satisfy numpydoc's validation; those of estimators state an equation and their sources."""
 
 import inspect
+import operator
 import re
 
 import pytest
@@ -21,6 +22,37 @@ WITHOUT_NUMBER = {
     "Variational Bayesian approach to movie rating prediction",
 }
 NUMBER = r"doi:10\.\d{4,}/\S+|arXiv:\d{4}\.\d{4,5}|https://\S+"
+#: Functions, classes of results and methods, besides all of `unmix.metrics` and `unmix.datasets`, that compute something by a formula.
+BY_FORMULA = [
+    "Biclusters",
+    "Comparison",
+    "FactorAnalysis.get_covariance",
+    "FactorAnalysis.get_precision",
+    "FactorAnalysis.score_samples",
+    "ICA.remove",
+    "MatrixCompletion.predict_cells",
+    "PCA.get_covariance",
+    "PCA.get_precision",
+    "PCA.quality",
+    "PCA.score_samples",
+    "PPCA.get_covariance",
+    "PPCA.get_precision",
+    "PPCA.impute",
+    "PPCA.posterior",
+    "PPCA.sample",
+    "PPCA.score_samples",
+    "Selection",
+    "SparseAutoencoder.evaluate",
+    "SparseCoder.path",
+    "SparseCoder.quality",
+    "Stability",
+    "SubspaceClustering.score_samples",
+    "biclusters",
+    "select_components",
+    "stability",
+]
+#: A formula in code or math markup: an equation, or terms with an operator or a call.
+FORMULA = r":math:`|``[^`]*( [-+*/@] |\*\*|<=|>=| = |\w\()[^`]*``"
 #: An equation, an update or an objective in code or math markup.
 EQUATION = r":math:`|``[^`]* (=|<-|\+) [^`]*``"
 
@@ -78,6 +110,14 @@ def test_estimators_state_an_equation_and_their_sources(method):
     cls = getattr(unmix, method["class"])
     assert re.search(EQUATION, " ".join(NumpyDocString(inspect.getdoc(cls))["Notes"]))
     assert references(cls)
+
+
+@pytest.mark.parametrize("name", sorted([*BY_FORMULA, *(f"{m}.{name}" for m in ("metrics", "datasets") for name in getattr(unmix, m).__all__)]))
+def test_what_is_computed_by_a_formula_states_it(name):
+    notes = " ".join(NumpyDocString(inspect.getdoc(operator.attrgetter(name)(unmix)))["Notes"])
+    assert re.search(FORMULA, notes)
+    # Measures state their cost, too.
+    assert "O(" in notes or not name.startswith("metrics.") or inspect.isclass(operator.attrgetter(name)(unmix))
 
 
 def test_references_have_a_number():

@@ -147,7 +147,7 @@ def test_a_traversal_adds_the_loading_of_its_component():
         deviation = unit or np.sqrt(model.explained_variance_[1])
         assert_allclose(high - low, 4 * deviation * model.mixing_[:, 1], rtol=1e-9, atol=1e-12)
         assert_allclose(middle, model.mean_, atol=1e-12)
-    # Codes that have other means than 0 are at their means, which only rows tell.
+    # Codes that have other means than 0 are at their means, which are known only with rows.
     shifted = np.abs(X) + [3, 2, 1, 0, 1, 2]
     for model in (PCA(2, center=False).fit(shifted), RFN(2, max_iter=20, random_state=0).fit(shifted)):
         codes = model.transform(shifted)

@@ -134,6 +134,36 @@ def test_columns_may_be_an_array(tmp_path):
         np.testing.assert_array_equal(eval(pca.report_.invocation).components_, pca.components_)
 
 
+def test_columns_without_names_take_those_of_the_caller(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("5,2,3\n4,5,7\n7,8,8\n1,0,4\n")
+    rows = unmix.open(path, names=["a", "b", "c"], columns=["c", "a"])
+    assert rows.names == ["c", "a"] and rows.read().tolist() == [[3, 5], [7, 4], [8, 7], [4, 1]]
+    assert eval(repr(rows)).names == pickle.loads(pickle.dumps(rows)).names == ["c", "a"]
+    pca = PCA(1, random_state=0).fit(rows)
+    assert list(pca.feature_names_in_) == ["c", "a"]
+    np.testing.assert_array_equal(eval(pca.report_.invocation).components_, pca.components_)
+    # Columns are matched by these names, and names of the selected columns alone must have the order of the model.
+    codes = pca.transform(rows)
+    np.testing.assert_array_equal(pca.transform(unmix.open(path, names=np.array(["a", "b", "c"]), columns=["a", "c"])), codes)
+    np.testing.assert_array_equal(pca.transform(unmix.open(path, names=["c", "a"], columns=[2, 0])), codes)
+    with pytest.raises(ValueError, match="give one name for each column of the input"):
+        pca.transform(unmix.open(path, names=["a", "c"], columns=[0, 2]))
+    for names, message in [
+        (["a", "b"], "must have one name for each of the 3 columns"),
+        (["a", "b", "a"], "'a' more than once"),
+        ("abc", "names must be a list of strings"),
+        (5, "names must be a list of strings"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            unmix.open(path, names=names).shape
+    with pytest.raises(ValueError, match="names= and triplets=True exclude each other"):
+        unmix.open(path, names=["a", "b", "c"], triplets=True)
+    path.write_text("u,v,w\n1,2,3\n4,5,7\n")
+    with pytest.raises(ValueError, match="have names already"):
+        unmix.open(path, names=["a", "b", "c"]).shape
+
+
 def test_changed_files_and_bad_options_are_refused(table, tmp_path):
     path, X = table
     rows = opened(path)
@@ -206,7 +236,10 @@ def test_the_call_that_made_a_model_is_recorded(table, tmp_path):
             "unmix.PCA(n_components=1, random_state=3).partial_fit(X).merge(unmix.PCA(random_state=4).partial_fit(X))",
         ),
         (ICA(2, w_init=np.eye(2), random_state=3).fit(X), "unmix.ICA(n_components=2, random_state=3, w_init=[[1.0, 0.0], [0.0, 1.0]]).fit(X)"),
-        (ICA(2, init=ICA(2, random_state=0).fit(X), random_state=3).fit(X), "unmix.ICA(init=<ICA>, n_components=2, random_state=3).fit(X)"),
+        (
+            ICA(2, init=ICA(2, random_state=0).fit(X), random_state=3).fit(X),
+            "unmix.ICA(init=unmix.ICA(n_components=2, random_state=0).fit(X), n_components=2, random_state=3).fit(X)",
+        ),
     ]:
         assert made.report_.to_dict()["invocation"] == text
     # The seed that was drawn is written, so that the call gives the same bits.
@@ -227,6 +260,38 @@ def test_the_call_that_made_a_model_is_recorded(table, tmp_path):
         merged = merged.merge(merged)
     assert len(merged.report_.invocation) < 3000
     assert json.loads(json.dumps(pca.report_.to_dict()))["invocation"] == call
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_calls_with_arrays_models_paths_and_callables_can_be_evaluated(table, tmp_path):
+    _, X = table
+    rotation = np.linalg.qr(np.random.RandomState(1).randn(4, 4))[0]
+    dictionary = np.random.RandomState(2).randn(40, 4)
+    np.save(tmp_path / "atoms.npy", dictionary)
+    start = ICA(2, random_state=0).fit(X)
+
+    def fun(y):
+        return np.tanh(y), (1 - np.tanh(y) ** 2).mean(axis=-1)
+
+    for made, part in [
+        (ICA(4, w_init=rotation, random_state=0).fit(X), f"w_init={rotation.tolist()!r}"),
+        (ICA(4, w_init=rotation.tolist(), random_state=0).fit(X), f"w_init={rotation.tolist()!r}"),
+        (ICA(2, init=start, random_state=1).fit(X), f"init={start.report_.invocation}"),
+        (unmix.FastICA(2, fun=fun, random_state=0).fit(X), "fun=fun"),
+        (unmix.SparseCoder(dictionary, random_state=0).fit(X), "dictionary=dictionary"),
+        (unmix.SparseCoder(tmp_path / "atoms.npy", random_state=0).fit(X), f"dictionary={os.fspath(tmp_path / 'atoms.npy')!r}"),
+        (unmix.SparseCoder(start, random_state=0).fit(X), f"dictionary={start.report_.invocation}"),
+    ]:
+        call = made.report_.invocation
+        assert part in call
+        again = eval(call, {"unmix": unmix, "X": X, "fun": fun, "dictionary": dictionary})
+        assert again.report_.invocation == call
+        np.testing.assert_array_equal(again.components_, made.components_)
+        np.testing.assert_array_equal(again.transform(X), made.transform(X))
+    # A model that was made from another one, many times over, does not contain all of their calls.
+    for _ in range(25):
+        start = ICA(2, init=start, max_iter=1, random_state=0).fit(X)
+    assert len(start.report_.invocation) < 1200
 
 
 def test_a_transposed_table_has_the_names_in_its_column_of_text(tmp_path):

@@ -174,7 +174,7 @@ def test_reports_of_photographs_have_the_agreement_of_halves():
     with pytest.warns(UserWarning, match="40"):
         model = unmix.SigmaPCA(32, max_iter=40).fit(X)
     halves = np.array(model.report_.halves)
-    # Some axes are found again in halves and some are not, as the report states.
+    # Some axes are reproduced in halves and some are not, as the report states.
     assert halves.shape == (32,) and (halves > 0.9).sum() >= 8 and halves.min() < 0.9
     assert "halves agree" in model.summary()
 

@@ -1,4 +1,4 @@
-"""Components that are found again in halves of the rows and with other seeds."""
+"""Components that are reproduced in halves of the rows and with other seeds."""
 
 import json
 import os
@@ -159,7 +159,7 @@ def test_resolved_components_of_photographs_are_found_in_other_patches():
     other = clone(plain).set_params(random_state=7).fit(two)
     matched = unmix.metrics.match(model, other, one)
     # The first two components are gradients along the two sides of a patch, with nearly equal variances: halves determine their plane,
-    # and it is found again in other patches.
+    # and it is reproduced in other patches.
     assert found.verdict[0].startswith("resolved as a group with 1") and found.verdict[1].startswith("resolved as a group with 0")
     plane = model.components_[:2] @ other.components_[matched.order[:2]].T
     assert np.linalg.svd(plane, compute_uv=False).min() > 0.95

@@ -109,6 +109,10 @@ class FastICA(FastICAParameters, Sources):
     whitened coordinates ``z``, followed by the nearest rotation (``"parallel"``), or by orthogonalisation against the rows found before
     (``"deflation"``).
 
+    A callable ``fun`` needs all rows in memory: those of a file or of a handle are read as a whole, and their whitened coordinates are held
+    beside them. ``max_seconds``, ``callback``, ``checkpoint``, ``init`` and sample weights are refused with it, and so are rows held by
+    remote workers.
+
     References
     ----------
     A. Hyvärinen (1999), Fast and robust fixed-point algorithms for independent component analysis. doi:10.1109/72.761722

@@ -47,6 +47,12 @@ class Gaps(_Estimator):
         --------
         transform : The means alone.
 
+        Notes
+        -----
+        With the loadings ``W`` and the noise variances ``s`` of the observed columns, the covariance is
+        ``V = inv(I + W.T @ diag(1 / s) @ W)`` and the mean ``V @ W.T @ diag(1 / s) @ (x - mean_)``:
+        ``O(p k**2 + k**3)`` operations for ``p`` observed columns and ``k`` components, once for all rows with the same observed cells.
+
         Examples
         --------
         >>> from unmix import PPCA

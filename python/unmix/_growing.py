@@ -14,10 +14,7 @@ from . import _unmix
 from ._input import _weights, warn
 from ._threads import threads_here
 from ._types import Rows
-from ._written import call_source
-
-#: Longest call that the call of a merge contains, in characters.
-LONGEST_CALL = 1000
+from ._written import LONGEST_CALL, call_source
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -132,7 +129,7 @@ class Incremental:
         merged = clone(self)
         calls = [estimator.report_.invocation or "" for estimator in (self, other)]
         # The calls of many parts would be longer than their models.
-        left, right = (call if 0 < len(call) <= LONGEST_CALL else type(self).__name__ for call in calls)
+        left, right = (call if 0 < len(call) <= LONGEST_CALL else name for call, name in zip(calls, ("left", "right")))
         merged._adopt(self._model.merge(other._model, self._run_arguments(), f"{left}.merge({right})"))
         merged._warn()
         return merged

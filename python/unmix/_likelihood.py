@@ -30,6 +30,11 @@ class Likelihood:
         --------
         get_precision : Its inverse.
 
+        Notes
+        -----
+        It is ``L @ L.T + diag(s)``, with the loadings ``L`` of ``k`` uncorrelated factors of variance 1 and the noise variances ``s`` of
+        the columns, in the units of the rows: ``O(n_features**2 k)`` operations.
+
         Examples
         --------
         >>> from unmix import FactorAnalysis
@@ -55,6 +60,10 @@ class Likelihood:
         See Also
         --------
         get_covariance : Its inverse.
+
+        Notes
+        -----
+        With ``L`` and ``s`` of :meth:`get_covariance` and ``S = diag(1 / s)`` it is ``S - S @ L @ inv(I + L.T @ S @ L) @ L.T @ S``.
 
         Examples
         --------
@@ -86,6 +95,12 @@ class Likelihood:
         See Also
         --------
         score : Their mean.
+
+        Notes
+        -----
+        With ``C = get_covariance()`` and ``p`` observed columns, it is
+        ``-1/2 (p log(2 pi) + log(det(C)) + (x - mean_).T @ inv(C) @ (x - mean_))``: ``O(p k)`` operations for each complete row of
+        ``p`` columns and ``k`` components.
 
         Examples
         --------

@@ -32,7 +32,7 @@ def gaps(X: Rows, names: Sequence[str] | None = None, ax: Axes | None = None) ->
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Rows; NaN is a missing cell, as is a masked one. If there are more than 400 rows, each line of the map stands for several
+        Rows; NaN is a missing cell, as is a masked one. If there are more than 400 rows, each line of the map represents several
         consecutive rows, and shows the fraction of missing cells.
     names : sequence of str, optional
         Names of the columns; by default those of a data frame.

@@ -228,7 +228,7 @@ class Files:
         paths, settings = self._given
         shown = repr(os.fspath(paths[0]) if len(paths) == 1 else [os.fspath(p) for p in paths])
         # Compared as source text, because arrays have no single truth value.
-        written = {name: repr(value.tolist() if isinstance(value, np.ndarray) else value) for name, value in settings.items()}
+        written = {name: repr(value.tolist() if hasattr(value, "tolist") else value) for name, value in settings.items()}
         changed = "".join(f", {name}={text}" for name, text in written.items() if text != repr(_SETTINGS[name]))
         return f"unmix.open({shown}{changed})"
 
@@ -253,6 +253,7 @@ def open(
     *,
     columns: str | Sequence[str | int] | None = None,
     drop: str | Sequence[str | int] | None = None,
+    names: Sequence[str] | None = None,
     key: str | None = None,
     transpose: bool = False,
     rows_axis: int | tuple[int, ...] | None = None,
@@ -291,6 +292,9 @@ def open(
         their EXIF orientation; checksums of Parquet pages are verified, if there are any. ``"-"`` is the standard input of the process.
     columns, drop : str or list of str and int, optional
         Columns to read, in this order, and columns to leave out: names, or numbers counted from 0; also as text, ``"a,b,5-9"``.
+    names : list of str, optional
+        Names of the columns of a file that has none, such as an array or a table without a header: one for each column, before ``columns``
+        and ``drop`` select some of them. Channels of sound files get these names in place of those of the files.
     key : str, optional
         Name of the array, for a file that contains several.
     transpose : bool, default=False

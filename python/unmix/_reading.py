@@ -21,6 +21,15 @@ def _columns(columns):
     return ",".join(map(_word, columns))
 
 
+def _names(names):
+    """Names of columns; the extension checks that there is a distinct one for each column."""
+    if names is None:
+        return None
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise ValueError(f"names must be a list of strings, one for each column, got {names!r}")
+    return [str(name) for name in names]
+
+
 def _shape(name, shape):
     if isinstance(shape, str):
         shape = shape.split("x")
@@ -72,6 +81,8 @@ def _reading(grey, rgb, patches, **settings):
     for name in ("stride", "padding", "number", "patch_seed", "normalise"):
         if settings[name] and patches is None:
             raise ValueError(f"{name}={settings[name]!r} applies to patches only; give patches=(height, width) too")
+    if settings["triplets"] and settings["names"] is not None:
+        raise ValueError("names= and triplets=True exclude each other: the columns of a list of cells are row, column and value; leave names out")
     na = settings["na"]
     if not isinstance(na, Iterable):
         raise ValueError(f"na must be a list of strings, as in na=['?', '-'], got {na!r}")
@@ -87,6 +98,7 @@ def _reading(grey, rgb, patches, **settings):
         "feature_shape": _shape("feature_shape", settings["feature_shape"]),
         "columns": _columns(settings["columns"]),
         "drop": _columns(settings["drop"]),
+        "names": _names(settings["names"]),
         "na": [na] if isinstance(na, str) else [str(mark) for mark in na],
         "rows": _range(settings["rows"]),
         "dtype": _dtype(settings["dtype"]),

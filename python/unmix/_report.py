@@ -55,7 +55,8 @@ class Report:
     one_hot, certificate, rungs, sign_changes, sparse_share : object or None
         Results of some methods, described with the attribute ``report_`` of their classes; else None.
     invocation : str or None
-        The command line or the call in Python that made the model (arrays by name only). None in older files.
+        The command line or the call in Python that made the model. In a call, the rows are ``X``, and arrays, callables and models without a
+        short call of their own are variables with the names of their parameters. None in older files.
     pictures : str or None
         What a row was, such as ``"patches of 8x8 pixels"``, if the fit read pictures from files; else None.
     settings : dict

@@ -114,6 +114,11 @@ class Selection(_Choices, Mapping[Any, int]):
     --------
     select_components : The function that returns this object.
 
+    Notes
+    -----
+    A share ``s`` gives the smallest ``k`` with ``sum_{i <= k} v_i >= s sum_i v_i``, for variances ``v_1 >= v_2 >= ...``,
+    ``explained_variance``. The other rules are defined with :func:`select_components`.
+
     Examples
     --------
     >>> import unmix
@@ -381,6 +386,9 @@ def select_components(
     Gavish & Donoho (2014, eq. 11); ``"gap"`` maximises ``v_k / v_{k+1}`` and ``"gap-difference"`` ``v_k - v_{k+1}``, for ``k`` up to 20.
     ``"parallel"`` counts leading singular values above the 95 % quantile of those of 20 copies with permuted columns; ``"cv"`` predicts
     each of four blocks ``A`` of ``[A B; C D]`` by ``B D_k^+ C``, ``D_k`` of rank ``k`` (Owen & Perry 2009).
+
+    The variances take one pass over the rows, ``O(n p min(n, p))`` operations, and a decomposition of ``O(min(n, p)**3)``; ``"parallel"``
+    and ``"cv"`` as much for each of their matrices, and other methods a fit for each number of components.
 
     Examples
     --------

@@ -325,6 +325,16 @@ def stability(
     unmix.report : A page about a model.
     unmix.metrics.match : Components of two models, paired.
 
+    Notes
+    -----
+    For a component ``j`` the agreement of halves is ``mean_s r(a_sj, b_sj)`` over splits ``s``, where ``a_sj`` and ``b_sj`` are the
+    components that are matched with ``j`` in the fits of the two halves, and ``r`` is a cosine (of axes that are orthonormal, of atoms, or
+    of loadings) or, for other encoders, the correlation of the codes; absolute values, unless codes are non-negative. The intervals are
+    defined with :class:`Stability`, the quality index of clusters with its ``clusters``.
+
+    Similarities of ``k`` components of all ``f`` fits take ``O((f k)**2 p)`` operations for ``p`` columns, or as many as rows in a sample;
+    the fits usually take longer.
+
     Examples
     --------
     >>> import unmix

@@ -1,24 +1,35 @@
-"""Estimators and calls as source code, for the invocation that a model records."""
+"""Estimators and calls as source code, for the invocation that a model records.
 
+The text is Python that can be evaluated. What has no short form as source code is a variable, which the reader defines before: the rows are
+``X``, codes to be reproduced ``y``, and an array, a callable or another object has the name of its parameter, as in
+``unmix.SparseCoder(dictionary=dictionary).fit(X)``.
+"""
+
+import ast
 import inspect
+import math
 import os
 from numbers import Integral
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from ._input import _is_path
+from ._options import RunOptions
 from ._read import Files
 
 #: Types whose repr determines the value, so that a value that was validated once is valid again.
 SIMPLE = frozenset((type(None), bool, int, float, str))
+#: Longest call, in characters, that is part of another one.
+LONGEST_CALL = 1000
+#: Largest array that is written in full, in numbers, and longest text of any other value.
+LARGEST_ARRAY, LONGEST_TEXT = 100, 2000
 
 
 def constructor_source(cls, values):
     """The constructor of a class, with the parameters that differ from their defaults, as source code."""
     defaults = inspect.signature(cls.__init__).parameters
     given = [(name, value) for name, value in zip(cls._parameter_names(), values) if not (_unwritten(name, value) or _same(value, defaults[name].default))]
-    return f"unmix.{cls.__name__}({', '.join(f'{name}={_brief(value)}' for name, value in given)})"
+    return f"unmix.{cls.__name__}({', '.join(f'{name}={_source(name, value)}' for name, value in given)})"
 
 
 def _unwritten(name, value):
@@ -53,9 +64,35 @@ def _same(value, default):
     return value is default or (type(value) is type(default) and type(value) in SIMPLE and value == default)
 
 
-def _brief(value):
-    """A value as source code; estimators, arrays and values without a short form by their type alone."""
-    if isinstance(value, BaseEstimator):
-        return f"<{type(value).__name__}>"
-    text = repr(value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value)
-    return text if len(text) <= 80 else f"<{type(value).__name__}>"
+def _source(name, value):
+    """The value of a parameter as source code; its name, for a variable, if the value has no short form."""
+    if isinstance(value, Files):
+        return repr(value)
+    if isinstance(value, RunOptions):
+        return _estimator_source(name, value)
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if isinstance(value, (np.ndarray, np.generic)):
+        if value.size > LARGEST_ARRAY:
+            return name
+        value = value.tolist()
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float('{value}')"
+    text = repr(value)
+    return text if type(value) in SIMPLE or (len(text) <= LONGEST_TEXT and _is_literal(value, text)) else name
+
+
+def _is_literal(value, text):
+    """Whether a list, a tuple or a dict has numbers and text alone, of which ``text`` is the source code."""
+    if not isinstance(value, (list, tuple, dict)):
+        return False
+    try:
+        return bool(ast.literal_eval(text) == value)
+    except (ValueError, TypeError, SyntaxError, RecursionError):
+        return False
+
+
+def _estimator_source(name, estimator):
+    """The call that fitted an estimator, unless it is a command of the program or a long call."""
+    call = getattr(getattr(estimator, "report_", None), "invocation", None) or ""
+    return call if call.startswith("unmix.") and len(call) <= LONGEST_CALL else name

@@ -322,6 +322,12 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         unmix.stability : Reproducibility of the atoms.
         unmix.metrics.sparse_probing : Classification of labels by single units.
 
+        Notes
+        -----
+        With rows ``x_i``, their mean ``m`` and their reconstructions ``r_i``, ``fvu = sum_i ||x_i - r_i||**2 / sum_i ||x_i - m||**2``, and
+        ``shrinkage = sum_i d_i . (x_i - mean_) / sum_i ||d_i||**2`` with ``d_i = r_i - mean_``. The rows are encoded once,
+        ``O(n_features n_components)`` operations for each, and decomposed by PCA.
+
         Examples
         --------
         >>> from unmix import SparseAutoencoder

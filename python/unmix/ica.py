@@ -274,6 +274,11 @@ class ICA(ICAParameters, Sources):
         --------
         inverse_transform : Rows of given sources.
 
+        Notes
+        -----
+        With the excluded columns ``E`` it is ``X - S_E @ mixing_E.T``, ``S = transform(X)``: ``O(n_features k)`` operations for each row
+        and ``k`` sources.
+
         Examples
         --------
         >>> import numpy as np

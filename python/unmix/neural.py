@@ -217,7 +217,7 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
         Smallest pair coefficient of each component with any other, in units of the square of the larger variance; negative if the two
         are mixed.
     seeking_ : ndarray of shape (n_components,)
-        Whether each component seeks large variance (negative) or small variance (positive).
+        Coefficient ``b`` of each component: negative if its nonlinearity selects large variance, positive if it selects small variance.
     a_ : ndarray of shape (n_components,)
         The width of the nonlinearity for each component.
     explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)

@@ -220,6 +220,12 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
         --------
         get_precision : Its inverse.
 
+        Notes
+        -----
+        Without ``whiten``, with ``v = explained_variance_`` and ``s = noise_variance_``, it has the eigenvalues ``v`` along the components
+        and ``s`` in all other directions: ``components_.T @ diag(v - s) @ components_ + s I`` (with ``standardize=True`` multiplied by the
+        products of the ``noise_scale_`` of row and column). It takes ``O(n_features**2 k)`` operations for ``k`` components.
+
         Examples
         --------
         >>> from unmix import PCA
@@ -246,6 +252,12 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
         --------
         get_covariance : Its inverse.
 
+        Notes
+        -----
+        Without ``whiten``, with ``v = explained_variance_`` and ``s = noise_variance_``, it is
+        ``components_.T @ diag(1 / v - 1 / s) @ components_ + I / s`` (with ``standardize=True`` divided by the products of the
+        ``noise_scale_`` of row and column): ``O(n_features**2 k)`` operations for ``k`` components.
+
         Examples
         --------
         >>> from unmix import PCA
@@ -260,11 +272,8 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
     def quality(self, X: Rows, *, columns: bool = False) -> Any:
         """Return Hotelling's T² and the squared reconstruction error Q of each row.
 
-        With ``y = (x - mean_) @ components_.T``, whatever ``whiten`` is, and ``v = explained_variance_`` (with
-        ``standardize=True``, ``x - mean_`` is in units of ``noise_scale_`` throughout)::
-
-            t2 = sum_i y_i**2 / v_i                              over components with v_i > 0
-            q  = ||x - mean_ - sum_i y_i components_i||**2       over the same components
+        Rows with a large T² are outliers within the subspace of the components, rows with a large Q are far from it. They take one pass over
+        the rows.
 
         Parameters
         ----------
@@ -285,6 +294,16 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
         See Also
         --------
         score_samples : Log-likelihood of each row.
+
+        Notes
+        -----
+        With ``y = (x - mean_) @ components_.T``, whatever ``whiten`` is, and ``v = explained_variance_`` (with ``standardize=True``,
+        ``x - mean_`` is in units of ``noise_scale_`` throughout)::
+
+            t2 = sum_i y_i**2 / v_i                              over components with v_i > 0
+            q  = ||x - mean_ - sum_i y_i components_i||**2       over the same components
+
+        Both take ``O(n_features k)`` operations for each row and ``k`` components.
 
         References
         ----------
@@ -324,6 +343,11 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
         --------
         score : Their mean.
         quality : Hotelling's T² and squared reconstruction error of each row.
+
+        Notes
+        -----
+        With ``C = get_covariance()`` and ``p`` columns, it is ``-1/2 (p log(2 pi) + log(det(C)) + (x - mean_).T @ inv(C) @ (x - mean_))``,
+        computed from the ``k`` components in ``O(p k)`` operations for each row.
 
         Examples
         --------

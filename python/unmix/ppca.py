@@ -33,6 +33,11 @@ class Probabilistic(Gaps, Incremental, Estimator):
         --------
         get_precision : Its inverse.
 
+        Notes
+        -----
+        Without ``standardize``, with ``v = explained_variance_`` and ``s = noise_variance_``, it is also
+        ``components_.T @ diag(v - s) @ components_ + s I``. It takes ``O(n_features**2 k)`` operations for ``k`` components.
+
         Examples
         --------
         >>> from unmix import PPCA
@@ -58,6 +63,11 @@ class Probabilistic(Gaps, Incremental, Estimator):
         See Also
         --------
         get_covariance : Its inverse.
+
+        Notes
+        -----
+        Eigenvalues ``v_i`` and ``s`` of the covariance become ``1 / v_i`` and ``1 / s``. It takes ``O(n_features**2 k)`` operations for ``k``
+        components.
 
         Examples
         --------
@@ -89,6 +99,12 @@ class Probabilistic(Gaps, Incremental, Estimator):
         See Also
         --------
         score : Their mean.
+
+        Notes
+        -----
+        With the ``p`` observed columns of a row, their part ``m`` of ``mean_`` and their block ``C`` of ``get_covariance()``, it is
+        ``-1/2 (p log(2 pi) + log(det(C)) + (x - m).T @ inv(C) @ (x - m))``: ``O(p k**2 + k**3)`` operations for ``k`` components, and ``O(p k)``
+        for a complete row.
 
         Examples
         --------
@@ -152,6 +168,11 @@ class Probabilistic(Gaps, Incremental, Estimator):
         See Also
         --------
         score_samples : Log-likelihood of each row.
+
+        Notes
+        -----
+        With standard normal ``z`` and ``u`` a row is ``mean_ + mixing_ @ z + sqrt(noise_variance_) * u`` (with ``standardize=True``
+        the last term is multiplied by ``noise_scale_``): ``O(n_features k)`` operations for ``k`` components.
 
         Examples
         --------

@@ -290,6 +290,12 @@ class SparseCoder(SparseCoderParameters, Estimator):
         --------
         quality : The same for the alpha of the model.
 
+        Notes
+        -----
+        With the smallest alpha ``a`` for which all codes are 0 (``max_ij abs(x_i . A_j)`` over rows less ``mean_`` and atoms, if codes may
+        be negative) and ``N = n_alphas > 1``, the alphas are ``a * 1000**(-t / (N - 1))`` for ``t = 0, ..., N - 1``. Objective and gap are
+        those of :meth:`quality`.
+
         Examples
         --------
         >>> from unmix import SparseCoder

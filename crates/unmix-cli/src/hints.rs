@@ -32,7 +32,7 @@ pub(crate) fn hint(args: &[OsString], error: &clap::Error) -> Option<String> {
     Some(format!("{name} is a setting of {}, given as in: --set {name}=VALUE", method.key))
 }
 
-/// The suggestion for a negative number behind an option, which the parser takes for an option of its own: `unknown` is its beginning.
+/// The suggestion for a negative number after an option, which the parser takes for an option of its own: `unknown` is its beginning.
 fn negative(args: &[OsString], unknown: &str) -> Option<String> {
     let words: Vec<&str> = args.iter().filter_map(|word| word.to_str()).collect();
     let is_value = |pair: &&[&str]| {

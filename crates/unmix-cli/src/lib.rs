@@ -112,7 +112,7 @@ fn supervise(work: impl FnOnce() -> Done + UnwindSafe + Send + 'static) -> i32 {
     let builder = std::thread::Builder::new().name("unmix-work".into()).stack_size(16 << 20);
     let spawned = builder.spawn(move || {
         let result = std::panic::catch_unwind(work);
-        // The receiver is gone after an interruption.
+        // The receiver is dropped after an interruption.
         let _ = send.send(result);
     });
     if let Err(e) = spawned {

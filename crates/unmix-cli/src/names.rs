@@ -1,6 +1,5 @@
 //! Column names from a separate file: a list, or the channel table of a recording.
 
-use std::collections::HashSet;
 use std::path::Path;
 use unmix::{AnyRows, Error, Result};
 
@@ -43,21 +42,14 @@ pub(crate) fn read(path: &Path) -> Result<Vec<String>> {
 /// The rows with the given names, unless they were read with these.
 pub(crate) fn given(rows: AnyRows<'_>, names: Option<Vec<String>>) -> Result<AnyRows<'_>> {
     match names {
-        Some(names) if !are_known(&rows, &names) => rows.named(names),
-        _ => Ok(rows),
+        Some(names) => unmix_io::named(rows, names),
+        None => Ok(rows),
     }
 }
 
 /// Refuses names that [`given`] refuses: those of rows that are matched to a model, whose columns are not named again.
 pub(crate) fn check(rows: &AnyRows<'_>, names: &[String]) -> Result<()> {
-    if are_known(rows, names) { Ok(()) } else { rows.check_names(names) }
-}
-
-/// Whether the rows were read with these names, or have some of these.
-fn are_known(rows: &AnyRows<'_>, names: &[String]) -> bool {
-    let known: HashSet<&String> = names.iter().collect();
-    let own = rows.features().names.as_ref();
-    own.is_some_and(|own| own.iter().all(|name| known.contains(name)))
+    if unmix_io::have_names(rows, names) { Ok(()) } else { rows.check_names(names) }
 }
 
 #[cfg(test)]

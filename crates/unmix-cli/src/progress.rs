@@ -39,7 +39,7 @@ struct LastEvent {
     stage: String,
     done: u64,
     total: Option<u64>,
-    /// The last iteration, for an iterative fit: the progress of its passes over the rows says little about the end.
+    /// The last iteration, for an iterative fit: the progress of its passes over the rows does not predict the end.
     iteration: Option<String>,
 }
 

@@ -281,7 +281,7 @@ impl Any for f64 {
     }
 }
 
-/// Ascending, each once, as files hand columns out.
+/// Ascending, each once, as readers return columns.
 pub(crate) fn ascending(columns: &[usize]) -> Vec<usize> {
     let mut sorted = columns.to_vec();
     sorted.sort_unstable();

@@ -65,7 +65,7 @@ impl DeclaredLengths<'_> {
         Ok(())
     }
 
-    /// The messages of a stream, one behind the other.
+    /// The messages of a stream, one after the other.
     fn messages(&self) -> Result<()> {
         let mut at = 0;
         while at + 8 <= self.bytes.len() {

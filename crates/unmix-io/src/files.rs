@@ -2,7 +2,7 @@
 
 use crate::describe::{Description, describe};
 use crate::stored::{self, Once, Stored};
-use crate::{Input, Options, open_files, paths, triplets};
+use crate::{Input, Options, names, open_files, paths, triplets};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -139,7 +139,8 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// Those of [`open_many`](crate::open_many); a file that has changed since [`new`](Self::new).
+    /// Those of [`open_many`](crate::open_many); a file that has changed since [`new`](Self::new); [`Options::names`] that the columns cannot
+    /// have.
     pub fn open(&self, run: &Run<'_>) -> Result<Input> {
         self.open_as(run, |_| {})
     }
@@ -153,7 +154,11 @@ impl Files {
         self.check_unchanged()?;
         let mut options = self.options.clone();
         change(&mut options);
-        open_files(&self.owned_paths(), &|path, run| self.stored(path, run), &options, run)
+        let mut input = open_files(&self.owned_paths(), &|path, run| self.stored(path, run), &options, run)?;
+        if let Some(given) = options.names {
+            input.rows = names::named_as(input.rows, given, options.wanted.as_deref())?;
+        }
+        Ok(input)
     }
 
     /// Row and column of every cell, in the order of the lines; values, if the list has them, are not returned.

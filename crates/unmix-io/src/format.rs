@@ -34,7 +34,7 @@ pub(crate) enum Kind {
     Npy,
     /// numpy's, several arrays in a zip archive.
     Npz,
-    /// Tensors behind a header in JSON.
+    /// Tensors after a header in JSON.
     Safetensors,
     /// A table, column by column.
     Parquet,

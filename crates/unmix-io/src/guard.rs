@@ -10,8 +10,8 @@ thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Whether a panic of this thread would be caught by a reader and become an error about its file: a hook for panics then has
-/// nothing to say.
+/// Whether a panic of this thread would be caught by a reader and become an error about its file: a panic hook then prints
+/// nothing.
 pub fn panic_is_caught() -> bool {
     DEPTH.with(|depth| depth.get() > 0)
 }

@@ -33,8 +33,8 @@ pub(crate) fn decoder<'a>(
     Ok(Members { current: Some(GzDecoder::new(from)), path: bytes.path() })
 }
 
-/// The compressed streams of a file, one after the other. Zeros behind the last are padding, as gzip itself has it; anything else
-/// there is an error of its own, because the file was not truncated.
+/// The compressed streams of a file, one after the other. Zeros after the last are padding, as in gzip itself; anything else
+/// there is a separate error, because the file was not truncated.
 pub(crate) struct Members<'a, R> {
     current: Option<GzDecoder<R>>,
     path: &'a Path,
@@ -84,7 +84,7 @@ fn after_padding(from: &mut impl BufRead) -> IoResult<Option<u8>> {
 ///
 /// # Errors
 ///
-/// [`Error::Io`] where the file cannot be read; [`Error::Format`] where it is not compressed, or damaged.
+/// [`Error::Io`] where the file cannot be read; [`Error::Format`] where it is not compressed, or corrupt.
 pub fn contents(path: &Path) -> Result<Vec<u8>> {
     let failed = |e| Error::io("cannot read", path, e);
     if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("gz")) {

@@ -133,7 +133,7 @@ fn other_size(
     Error::format(path, found, format!("make all images equally large, or read patches, as in {patches}"))
 }
 
-/// Doubles of this machine's, in C order.
+/// Doubles in the byte order of this machine, in C order.
 fn header(shape: Vec<u64>) -> NpyHeader {
     let number = NumberType { kind: b'f', size: 8, big_endian: cfg!(target_endian = "big") };
     NpyHeader { number, fortran: false, shape, start: 0 }

@@ -45,6 +45,7 @@ mod jpeg;
 mod key;
 #[cfg(feature = "tables")]
 mod lists;
+mod names;
 mod npy;
 mod npz;
 mod options;
@@ -79,6 +80,7 @@ pub use guard::panic_is_caught;
 pub use gz::contents;
 #[cfg(feature = "images")]
 pub use image::write_png;
+pub use names::{have_names, named};
 pub use options::{Missing, Options, Patches, Pixels};
 pub use paths::expand;
 pub use paths::is_image;

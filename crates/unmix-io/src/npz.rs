@@ -34,7 +34,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
             )
             .with(|details| (details.need, details.got) = (Some(size), Some(bytes.len())))
         })?;
-    // The header is at the front of the member; the numbers behind it stay where they are.
+    // The header is at the front of the member; the numbers after it are read in place.
     let front = head(member, 1 << 20, &path)?;
     let mut header = npy_header(&Bytes::Owned { data: front, path: path.clone() })?;
     let numbers = header.shape.iter().try_fold(header.number.size as u64, |a, &d| a.checked_mul(d));

@@ -45,7 +45,8 @@ pub struct Options {
     /// order, and others are ignored; where it has none, nothing changes.
     pub wanted: Option<Vec<String>>,
     /// Names of the columns of an input that has none, one for each column before `columns`, `drop` and `keep` select some of them, which
-    /// then take these names. Another number of names is not used: the caller may have names of the selected columns.
+    /// then take these names. Another number of names is not used: the caller may have names of the selected columns, which [`crate::named`]
+    /// gives them. [`Files`](crate::Files) does this itself.
     pub names: Option<Vec<String>>,
     /// Channels of sound files, and features of transposed tables, get no names from their files: the caller has other names for them.
     pub unnamed: bool,

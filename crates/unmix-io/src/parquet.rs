@@ -113,7 +113,7 @@ impl File {
     fn read(&self, columns: &[usize], group: Option<usize>) -> Result<Batches<'_>> {
         let path = self.path();
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), columns.iter().copied());
-        // So few at a time that a column's share is memory that the allocator keeps at hand, and all of it stays in the second cache.
+        // Few rows at a time, so that the allocator reuses the memory of a column and all of it fits the second-level cache.
         let rows = ((1 << 16) / columns.len().max(1)).clamp(64, 1 << 13);
         let mut reader = guarded(path, || {
             let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(

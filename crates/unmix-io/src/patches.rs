@@ -10,7 +10,7 @@ use unmix::{Error, Result};
 /// Number of the stream of draws that patches are drawn from.
 const DRAWS: u64 = 0x7061_7463;
 
-/// Patches of images whose pixels lie one behind the other, as doubles.
+/// Patches of images whose pixels are stored one image after the other, as doubles.
 pub(crate) struct Patches {
     pixels: Bytes<'static>,
     images: Vec<StoredImage>,

@@ -131,7 +131,7 @@ fn described<T: Real>(rows: &Rows<'_, T>) -> (Features, String, Vec<String>) {
     (rows.features().clone(), rows.origin().into(), rows.notes().to_vec())
 }
 
-/// Random access to rows, which [`choose`] has settled.
+/// Random access to rows, which [`choose`] has ensured.
 fn in_any_order<'a, T: Real>(rows: &'a Rows<'_, T>) -> Result<&'a dyn RandomAccess<T>> {
     rows.source().random().ok_or_else(|| Error::Unsupported {
         asked: "reading rows in any order".into(),

@@ -44,7 +44,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
     array::open_stored(bytes, NpyHeader { number, fortran: false, shape, start: at }, options)
 }
 
-/// The header, and the byte behind it. The library checks that tensors lie one behind the other and are as long as their shapes.
+/// The header, and the first byte after it. The library checks that tensors follow one another and have the lengths of their shapes.
 fn metadata(bytes: &Bytes<'_>) -> Result<(u64, Metadata)> {
     let wrong = |found: String| {
         Error::format(bytes.path(), found, "it is truncated or corrupt; copy or write it again")

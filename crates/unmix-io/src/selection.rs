@@ -128,7 +128,7 @@ impl<'a> Columns<'a> {
         Ok((features, from.iter().copied().filter(|j| !used.contains(j)).collect()))
     }
 
-    /// A name, a number, or a range of numbers with both ends included. Names win.
+    /// A name, a number, or a range of numbers with both ends included. Names take precedence.
     fn one(&self, setting: &str, word: &str) -> Result<std::ops::RangeInclusive<usize>> {
         if let Some(&j) = self.names.get(word) {
             return Ok(j..=j);
@@ -196,7 +196,11 @@ mod tests {
         assert_eq!(features("", "", ""), None);
         assert_eq!(features("0-7", "", ""), None);
         assert_eq!(features("g, a,4-5", "", ""), Some(vec![6, 0, 4, 5]));
-        assert_eq!(features("7,2-3", "", ""), Some(vec![2, 4]), "names win over numbers and ranges");
+        assert_eq!(
+            features("7,2-3", "", ""),
+            Some(vec![2, 4]),
+            "names take precedence over numbers and ranges"
+        );
         assert_eq!(features("\"x,y\",b", "", ""), Some(vec![3, 1]));
         assert_eq!(features("", "0-1,4", "f"), Some(vec![2, 3, 6, 7]));
         assert_eq!(select("", "b", "h,a", &names, 8).unwrap().kept, [7, 0]);

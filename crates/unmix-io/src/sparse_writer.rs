@@ -1,6 +1,6 @@
 //! Rows of mostly zeros written as scipy's `save_npz` does: compressed sparse rows in an `.npz` archive of their parts.
 //!
-//! The parts are arrays of which none is complete before the last row, so they wait in [`Spool`]s: memory does not grow with the rows.
+//! The parts are arrays of which none is complete before the last row, so they are held in [`Spool`]s: memory does not grow with the rows.
 
 use crate::stored::FromStart;
 use std::io::{Read, Write};
@@ -67,7 +67,7 @@ impl SparseWriter {
     ///
     /// # Errors
     ///
-    /// Whatever keeps `to` from being written.
+    /// `to` cannot be written.
     pub fn finish(self, to: &mut dyn Write, name: &Path) -> Result<()> {
         let failed = |e: std::io::Error| Error::io("cannot write", name, e);
         let zipped = |e: zip::result::ZipError| failed(std::io::Error::other(e));

@@ -45,7 +45,7 @@ pub(crate) fn stack(mut inputs: Vec<Input>) -> Result<Input> {
     Ok(all)
 }
 
-/// What is known of the columns of all, when nothing that is known of one contradicts another.
+/// Names and shape of the columns of all parts; those that two parts have must agree.
 fn agree(inputs: &[Input]) -> Result<Features> {
     let first = &inputs[0].rows;
     let mut features = first.features().clone();

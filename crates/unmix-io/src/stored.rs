@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use unmix::data::{Bytes, Spool};
 use unmix::{Error, Result, Run};
 
-/// An input before anything is known of what is in it.
+/// An input of a format that is not yet detected.
 pub(crate) struct Stored {
     pub(crate) bytes: Bytes<'static>,
     /// Its bytes came from a pipe, which has no useful name.
@@ -49,7 +49,7 @@ pub(crate) struct Once {
 
 enum Copied {
     Nothing,
-    /// Some bytes have been read, and are gone.
+    /// Some bytes have been read, and cannot be read again.
     Part,
     All(Bytes<'static>),
 }

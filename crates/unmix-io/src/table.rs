@@ -46,7 +46,7 @@ impl<T: Real> Source<T> for Table {
     }
 }
 
-/// Does every job, the next one by whichever of so many threads is free; the first error ends it.
+/// Runs all jobs on this number of threads, each of which takes the next job when it is idle; the first error ends it.
 fn share<J: Send, T: Real>(
     mut jobs: Vec<J>,
     threads: usize,
@@ -91,7 +91,7 @@ impl Table {
         (sorted, places)
     }
 
-    /// Every part over its place in `out`, the next one by whichever thread is free.
+    /// Writes every part to its place in `out`; idle threads take the next one.
     fn fill_parts<T: Real>(&self, parts: &[u64], out: &mut [T], threads: usize) -> Result<()> {
         let mut rest = out;
         let mut jobs = Vec::new();
@@ -107,7 +107,7 @@ impl Table {
         })
     }
 
-    /// Every part to `put`, block by block, the next one by whichever thread is free.
+    /// Passes every part to `put`, block by block; idle threads take the next one.
     fn scatter_parts<T: Real>(&self, parts: &[u64], put: &PutRows<'_, T>, threads: usize) -> Result<()> {
         /// Numbers of a block.
         const BLOCK: usize = 1 << 17;
@@ -194,7 +194,7 @@ impl<T: Real> Stream<T> for TableStream<'_, T> {
             Some(part) => part.done += n as u64,
             None => {}
         }
-        // At once: whoever has all rows does not ask for more, and would not hear that the last part goes on.
+        // At once: a caller that has all rows reads no further, and would miss the error that the last part has more.
         self.end()?;
         Ok(n)
     }

@@ -82,7 +82,7 @@ pub(crate) fn repeated(origin: &str, cells: &[String], names: &[String]) -> Opti
     ))
 }
 
-/// Names, each once: one that comes again gets a number behind it (`a`, `a.1`), a missing one is its place.
+/// Names, each once: a repeated one gets a number appended (`a`, `a.1`), a missing one is its place.
 pub(crate) fn distinct(cells: &[String]) -> Vec<String> {
     let written: HashSet<&String> = cells.iter().collect();
     let mut taken = HashSet::new();

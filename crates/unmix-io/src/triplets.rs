@@ -76,7 +76,7 @@ fn sparse<T: Real>(
     list.rows(n_features)
 }
 
-/// A note on a list of cells that somebody asks for, given by row and column, which seems to be numbered from 1: many cells, and none in row
+/// A note on a list of cells to be predicted, given by row and column, which seems to be numbered from 1: many cells, and none in row
 /// 0 and column 0. Few cells may well leave these out; three for each row and column on average do by chance in one of 400 lists.
 pub fn note_on_requested_cells(cells: &[(u64, u64)]) -> Option<String> {
     let most = cells.iter().map(|cell| cell.0.max(cell.1)).max()?;

@@ -1,5 +1,5 @@
 //! `.wav` files: samples are rows, channels columns, from -1 to 1. Several files are one recording, their channels side by side,
-//! each named after its file, so that a model finds them in any order.
+//! each named after its file, so that they are matched to those of a model in any order.
 
 use crate::stored::{FromStart, read_failed};
 use crate::{Input, Options, array, progress};
@@ -158,7 +158,7 @@ fn are_others(names: &[String], options: &Options) -> bool {
     wanted.is_some_and(|wanted| !wanted.iter().any(|name| names.contains(name)))
 }
 
-/// Notes for the user about files whose order counts; for a single file there are none.
+/// Notes for the user about files whose order matters; for a single file there are none.
 fn others(names: &[String], n_files: usize, options: &Options) -> Option<String> {
     let wanted = options.wanted.as_ref().filter(|_| n_files > 1)?;
     Some(format!(

@@ -82,7 +82,7 @@ impl Wording {
         }
     }
 
-    /// What to do about a column that holds text. Python has no codes beside which it could be kept.
+    /// What to do about a column that holds text. In Python no column can be kept beside the codes.
     pub(crate) fn without_column(self, name: Option<&str>, number: usize) -> String {
         let drop = format!("leave the column out with {}", self.column("drop", name, number));
         match self {

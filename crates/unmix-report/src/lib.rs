@@ -4,7 +4,7 @@
 //! components as images, curves or bars, sources over time, explained variance, stability, codes and
 //! reconstructions of rows, a comparison with another model, and the commands to reproduce it. The page has
 //! no network access and no scripts. [`summary`] is the table that a terminal shows after a fit,
-//! [`FactorTable`] that of loadings, [`mosaic`] the components as one PNG, and [`Sheet`] a figure that stands alone.
+//! [`FactorTable`] that of loadings, [`mosaic`] the components as one PNG, and [`Sheet`] a separate figure.
 //!
 //! ```
 //! use unmix::{Pca, Rows, Run, data::AnyRows, datasets};

@@ -1,9 +1,9 @@
-//! Moments of the codes of all rows, gathered while they stream past.
+//! Moments of the codes of all rows, accumulated in one pass.
 
 use unmix::data::Sink;
 use unmix::{Model, Real, Result, Rows, Run};
 
-/// Mean and sums of powers of deviations from it, of a number that is seen again and again.
+/// Mean and sums of powers of deviations from it, over the values of a quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Moments {
     n: f64,

@@ -5,7 +5,7 @@ use crate::description;
 use base64::Engine;
 use unmix::{Error, Matrix, Model, Result};
 
-/// How the numbers of a sample lie in a picture.
+/// Layout of the numbers of a sample in a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Layout {
     pub(crate) height: usize,
@@ -86,7 +86,7 @@ impl Scale {
     }
 
     /// Stretching the three channels to what they hold would turn every grey into a bright colour. Numbers from 0 to 1 and from 0 to 255 are
-    /// shown as they are, others about a middle grey that stands for 0.
+    /// shown as they are, others about a middle grey that represents 0.
     fn colours(low: f64, high: f64) -> Self {
         // Interpolated pixels may lie beyond the ends by a rounding.
         let within = |most: f64| low >= -1e-6 * most && high <= most * (1.0 + 1e-6);

@@ -66,7 +66,7 @@ pub(crate) struct Example {
     pub(crate) error: f64,
 }
 
-/// Lets the user stop, and keeps the many small encodings out of the progress bar.
+/// Passes on a requested stop, but not the progress of the many small encodings.
 pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Observer);
 
 impl Observer for Quiet<'_> {
@@ -218,7 +218,7 @@ impl Read {
         }
     }
 
-    /// Adds row `number` of the data, what its codes make of it, and its codes.
+    /// Adds row `number` of the data, its reconstruction, and its codes.
     fn add<T: Real>(&mut self, number: u64, x: &[T], fitted: &[T], codes: &[T]) {
         self.gaps.add(self.index.len(), self.total, x);
         let (mut missed, mut size) = (0.0, 0.0);
@@ -293,7 +293,7 @@ fn comparison_scales(model: &Model) -> Vec<f64> {
 }
 
 /// The least odd prime that is not less, or 1: files are often laid out with a period (of the digits of MNIST, those in even
-/// rows were written by other people than those in odd ones), and a stride that shares a factor with it would see one part only.
+/// rows were written by other people than those in odd ones), and a stride that shares a factor with it would sample one part only.
 fn stride(least: u64) -> u64 {
     let prime =
         |n: u64| n % 2 == 1 && (3..).step_by(2).take_while(|d| d * d <= n).all(|d| !n.is_multiple_of(d));
@@ -333,7 +333,7 @@ fn through<T: Real>(
     Ok((codes, fitted.0, unsolved.map(in_input)))
 }
 
-/// Hands over every `stride`-th row, in blocks, with their numbers.
+/// Passes on every `stride`-th row, in blocks, with their numbers.
 fn visit<T: Real>(
     rows: &Rows<'_, T>,
     n_rows: u64,

@@ -31,6 +31,7 @@ pub struct Panel {
 
 /// The content of a panel.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Content {
     /// Rows of a matrix as pictures of `shape`, so many beside each other; each symmetric about 0 on a scale of its own.
     Pictures {
@@ -58,7 +59,7 @@ pub enum Content {
     Plane {
         /// The cloud.
         points: Vec<(f64, f64)>,
-        /// The first is drawn first.
+        /// In the order in which they are drawn.
         strokes: Vec<Stroke>,
     },
     /// Named groups of points, each of a colour, on axes of equal scale.

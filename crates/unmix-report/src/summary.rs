@@ -4,7 +4,7 @@ use crate::description::{self, Spectrum};
 use serde_json::Value;
 use unmix::Model;
 
-/// Components that are listed before the dots.
+/// Components that are listed before the ellipsis.
 const FIRST: usize = 10;
 /// Most components whose stability is listed in full.
 const LISTED: usize = 20;
@@ -127,11 +127,11 @@ mod tests {
         let mut found = serde_json::json!({
             "halves": [0.9, 0.5], "restarts": null, "verdict": ["resolved", "not resolvable from these data"],
         });
-        // A file that was written before there were clusters.
+        // A file of a version without clusters.
         let old = stability(&found, 2);
         let line = |start: &str, cells: &str| format!("{start}  {:<14}  {:>11}  {cells}", "-", "-");
         let lines: Vec<&str> = old.lines().skip(1).collect();
-        // Intervals, too, came later.
+        // Files of still earlier versions have no intervals either.
         assert_eq!(lines[0], "component  halves  95 % interval    other seeds  verdict");
         assert_eq!(lines[1], line("        0   0.900", "resolved"));
         found["clusters"] = serde_json::json!({"halves": {"quality": [0.75, null]}, "restarts": null});

@@ -177,11 +177,11 @@ impl Ticks {
         text.replace('-', "\u{2212}")
     }
 
-    /// With the names moved apart, so that none covers another: where each name stands, in units of the drawing.
+    /// With the names moved apart, so that none covers another: the position of each name, in units of the drawing.
     pub(crate) fn apart(&self, frame: &Frame) -> Vec<f64> {
         let wanted: Vec<f64> = self.0.iter().map(|(y, _)| frame.py(*y)).collect();
         let mut out = wanted.clone();
-        // The names stand upwards. Neighbours that are too near share the distance that is missing, a few times over.
+        // The names ascend. Neighbours that are too near share the distance that is missing, a few times over.
         for _ in 0..50 {
             for i in 1..out.len() {
                 let missing = LINE - (out[i - 1] - out[i]);
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(texts(&Ticks::percent(0.1, 4)), ["0 %", "5 %", "10 %"]);
         assert_eq!(texts(&Ticks::round((0.0, 4e6), 4))[1], "1e6");
         assert_eq!(texts(&Ticks::round((0.0, 3e-7), 3))[1], "1e\u{2212}7");
-        // Numbers on both sides of 0: a 0 alone would leave the scale unsaid.
+        // Numbers on both sides of 0: a single tick at 0 would not show the scale.
         assert_eq!(texts(&Ticks::round((-4.6, 4.6), 4)), ["\u{2212}4", "\u{2212}2", "0", "2", "4"]);
         for most in (1..200).map(|i| 0.05 * i as f64) {
             let n = Ticks::round((-most, most), 4).0.len();

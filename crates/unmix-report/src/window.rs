@@ -165,7 +165,7 @@ mod tests {
         let draws = unmix::datasets::independent(8192, &[unmix::datasets::Distribution::Gaussian], &[4.0], 0)
             .unwrap();
         let noise = power(draws.x.as_slice(), 64);
-        // White noise of variance 4 has power 4 at every frequency but those that the mean takes away.
+        // White noise of variance 4 has power 4 at every frequency except those that are subtracted with the mean.
         assert!(noise[3..30].iter().all(|p| (3.0..5.0).contains(p)), "{noise:?}");
         assert!(power(&y[..10], 16).is_empty() && segment(128.0, 40) == 0);
     }

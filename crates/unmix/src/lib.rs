@@ -40,7 +40,8 @@
 //!
 //! **Compatibility.** Settings and options are structs with public fields: build them with
 //! `..Default::default()`, so that new fields do not break your code. Returned structs, and enums that may
-//! get more variants, are `#[non_exhaustive]`: a `match` needs `_`. [`Error`] holds details in fields.
+//! get more variants, are `#[non_exhaustive]`: a `match` needs `_`. Not so [`Method`], which is written as a literal, and enums that are
+//! complete, such as [`AnyRows`] and [`Dtype`]. [`Error`] holds details in fields.
 //!
 //! Rows come from a [`data::Source`]: a slice, a `.npy` file of any size, or a reader of the `unmix-io` crate. The same
 //! rows, settings and seed give the same bits in every number, for any number of threads, from memory and from disk.

@@ -132,7 +132,7 @@ fn sums_of_many_rows_of_small_weights_are_fitted_as_the_rows_are() {
         let name = if key == "factor-analysis" { "noise_variance" } else { "explained_variance" };
         let (a, b) = (numbers(&sums, name), numbers(&whole, name));
         assert!(apart(&a, &b) < 1e-6 * b.iter().sum::<f64>(), "{key}: {a:?} {b:?}");
-        // A file and a merge remember the number of rows.
+        // The number of rows is kept in files and by merges.
         let loaded = Model::from_bytes(&sums.to_bytes().unwrap(), "m".as_ref()).unwrap();
         let both = loaded.sums().unwrap().merged(sums.sums().unwrap()).unwrap();
         let spec = (unmix::method::find(key).unwrap().spec)(&given).unwrap();

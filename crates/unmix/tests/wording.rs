@@ -1,4 +1,4 @@
-//! Messages: every text in the source of the crates that any caller can see, read from the code.
+//! Words: messages, comments and documentation use the terms of the field, read from the code of all parts of the project.
 
 use std::path::{Path, PathBuf};
 use unmix::Caller;
@@ -11,6 +11,40 @@ const PHRASES: &[(&str, &str)] = &[
     ("leaves open", "uncertainty of"),
     ("going on with", "continuing"),
     ("How often all rows are visited", "number of epochs"),
+    ("a residual is 0 or more", "must be non-negative"),
+    ("begins somewhere", "must be at least 1"),
+    ("cannot be told", "cannot be distinguished"),
+    ("cannot count so often", "must be finite and non-negative"),
+    ("check what was to write", "check the program that wrote"),
+    ("damaged", "corrupt"),
+    ("draws begin", "random seed"),
+    ("drawn to variance", "selects minor components"),
+    ("find again", "reproduce"),
+    ("found again", "reproduced"),
+    ("from what the model knows", "how well the model explains"),
+    ("How much each explains", "explained variance"),
+    ("is as small as that", "must be non-negative"),
+    ("is no sound", "is not a valid WAV file"),
+    ("it takes a whole number", "must be an integer"),
+    ("it takes the name of a choice", "must be one of"),
+    ("Iterations at most", "maximum number of iterations"),
+    ("Length of the first step", "initial learning rate"),
+    ("look so unlike a Gaussian", "test of Gaussianity"),
+    ("made again", "reproduced"),
+    ("make it again", "reproduce it"),
+    ("mean off it", "standardise"),
+    ("no sound zip", "not a valid zip archive"),
+    ("often batches go", "maximum number of epochs"),
+    ("one way to be white", "must be 'unit-variance' or false"),
+    ("Rows in a batch", "mini-batch size"),
+    ("stands its share", "its share of the variance"),
+    ("The most iterations", "maximum number of iterations"),
+    ("there are no fewer", "must not be negative"),
+    ("told apart", "resolved"),
+    ("variant's own", "the default"),
+    ("Where the first search", "initial unmixing matrix"),
+    ("white already", "already whitened"),
+    ("white again", "whitened"),
 ];
 
 /// Phrases of comments and documentation that readers have to translate back into a term. Beside each, the term.
@@ -30,6 +64,52 @@ const COMMENT_PHRASES: &[(&str, &str)] = &[
     ("loud columns", "columns with much noise"),
     ("is one slip away", "is easy to get wrong"),
     ("how far to believe", "reliability"),
+    ("a search begins somewhere", "at least one start"),
+    ("and are gone", "and cannot be read again"),
+    ("anything in them", "arbitrary content"),
+    ("behind the last", "after the last"),
+    ("cannot be told from", "cannot be distinguished from"),
+    ("cannot count so often", "must be finite and non-negative"),
+    ("check what was to write", "check the program that wrote"),
+    ("damaged", "corrupt"),
+    ("drawn to variance", "selects minor components"),
+    ("forgets all", "keeps only"),
+    ("from what the model knows", "how well the model explains"),
+    ("gets up for good", "releases a slot"),
+    ("gives up", "stops"),
+    ("goes on behind", "has more after"),
+    ("happily", "without an error"),
+    ("has its turn", "is next"),
+    ("how often batches go", "number of epochs"),
+    ("it takes the name of a choice", "must be one of"),
+    ("knows nothing", "does not depend on"),
+    ("look so unlike a gaussian", "test of Gaussianity"),
+    ("made again", "reproduced"),
+    ("make it again", "reproduce it"),
+    ("no sound zip", "not a valid zip archive"),
+    ("one behind the other", "one after the other"),
+    ("one way to be white", "must be 'unit-variance' or false"),
+    ("place of rest", "stationary point"),
+    ("rows of codes, bent", "element-wise nonlinearity"),
+    ("say what is found again", "test which components are reproducible"),
+    ("says nothing", "is not informative"),
+    ("sits down", "acquires a slot"),
+    ("stands its share", "its share of the variance"),
+    ("tells a source from a gaussian", "contrast function"),
+    ("the ear that", "progress observer"),
+    ("the wall", "linear-algebra backend"),
+    ("told apart", "resolved, distinguished"),
+    ("variant's own", "the default"),
+    ("wants to", "must, requests"),
+    ("what rows add up to", "sufficient statistics"),
+    ("where random draws begin", "random seed"),
+    ("white again", "whitened"),
+    ("white already", "already whitened"),
+    ("whoever calls", "any caller"),
+    ("whoever has", "a caller that has"),
+    ("whole vectors leave", "black_box"),
+    ("words for the damage", "errors of corrupt files"),
+    ("would not hear", "is not notified"),
 ];
 
 /// Text literals of Rust code with the numbers of their lines, without comments and unit tests.
@@ -95,6 +175,28 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     out
 }
 
+/// Files with one of these extensions in a folder of the repository and in folders within, without those that are built or hidden, the
+/// records of measurements, and the tests that list words.
+fn files_below(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    for path in std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()) {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let is_listed = path.extension().is_some_and(|e| extensions.iter().any(|own| e == *own));
+        if name.starts_with('.')
+            || ["target", "records", "__pycache__", "wording.rs", "test_wording.py"].contains(&&*name)
+        {
+            continue;
+        }
+        if path.is_dir() {
+            out.extend(files_below(&path, extensions));
+        } else if is_listed {
+            out.push(path);
+        }
+    }
+    out.sort();
+    out
+}
+
 /// Sentences of a crate, each with its place.
 fn sentences(name: &str) -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -142,21 +244,21 @@ fn messages_of_the_library_name_no_command_and_every_operation_has_a_form_for_ea
 #[test]
 fn comments_and_pages_use_the_words_of_the_field() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().parent().unwrap();
-    let mut files: Vec<PathBuf> = ["unmix", "unmix-io", "unmix-report", "unmix-cli", "unmix-reproduce"]
-        .iter()
-        .flat_map(|name| rust_files(&root.join("crates").join(name).join("src")))
-        .collect();
-    for folder in [root.to_path_buf(), root.join("docs"), root.join("docs/decisions")] {
-        let entries = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
-        files.extend(entries.filter(|path| path.extension().is_some_and(|e| e == "md")));
+    let mut files: Vec<PathBuf> =
+        ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"].map(|name| root.join(name)).to_vec();
+    for folder in ["crates", "python", "bench", "xtask", "docs"] {
+        let found = files_below(&root.join(folder), &["rs", "md", "py", "pyi"]);
+        assert!(!found.is_empty(), "{folder}");
+        files.extend(found);
     }
+    assert!(files.len() > 700, "{} files", files.len());
     for path in files {
         let text = std::fs::read_to_string(&path).unwrap();
         // Lines are joined, because a phrase may be broken anywhere.
         let rust = path.extension().is_some_and(|e| e == "rs");
         let lines = text.lines().map(str::trim).filter(|line| !rust || line.starts_with("//"));
         let words: Vec<&str> =
-            lines.flat_map(|line| line.trim_start_matches(['/', '!']).split_whitespace()).collect();
+            lines.flat_map(|line| line.trim_start_matches(['/', '!', '#']).split_whitespace()).collect();
         let text = words.join(" ").to_lowercase();
         for (phrase, better) in COMMENT_PHRASES {
             assert!(!text.contains(phrase), "{}: '{phrase}' ({better})", path.display());
@@ -166,7 +268,7 @@ fn comments_and_pages_use_the_words_of_the_field() {
 
 #[test]
 fn sentences_use_the_words_of_the_field() {
-    for name in ["unmix", "unmix-io", "unmix-report", "unmix-cli"] {
+    for name in ["unmix", "unmix-io", "unmix-report", "unmix-cli", "unmix-reproduce"] {
         for (place, text) in sentences(name) {
             for (phrase, better) in PHRASES {
                 assert!(!text.contains(phrase), "{place}: '{phrase}' ({better}): {text}");

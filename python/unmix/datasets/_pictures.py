@@ -64,6 +64,11 @@ def digit_variations(name: str, digits: Rows | int, photos: Sequence[Any] | None
     --------
     leaves : Pictures with the statistics of natural images, which can be used as ``photos``.
 
+    Notes
+    -----
+    With a digit ``d``, uniform noise ``u`` and a patch ``t``, a picture is ``max(d, u)`` (``"bg-rand"``) or ``max(d, t)`` (``"bg-img"``),
+    pixel by pixel. With the indicator ``m`` of a rectangle and two patches, one of ``"rect-img"`` is ``m * t_1 + (1 - m) * t_2``.
+
     References
     ----------
     H. Larochelle, D. Erhan, A. Courville, J. Bergstra & Y. Bengio (2007), An empirical evaluation of deep architectures on problems with many

@@ -45,6 +45,8 @@ def clustering_accuracy(a: ArrayLike, b: ArrayLike) -> float:
     With ``n_ij`` the number of rows with label ``i`` in ``a`` and label ``j`` in ``b``, it is the maximum of ``sum_i n_i,s(i) / n`` over
     one-to-one assignments ``s`` (Hungarian method).
 
+    It takes ``O(n log(n) + k**3)`` operations for ``n`` rows and ``k`` labels.
+
     Examples
     --------
     >>> from unmix.metrics import clustering_accuracy
@@ -79,6 +81,8 @@ def nmi(a: ArrayLike, b: ArrayLike) -> float:
     -----
     With the fractions ``p_ij`` of the rows with label ``i`` in ``a`` and ``j`` in ``b``, ``I(a; b) = sum_ij p_ij log(p_ij / (p_i p_j))``
     and ``H(a) = -sum_i p_i log(p_i)``.
+
+    It takes ``O(n log(n))`` operations for ``n`` rows.
 
     Examples
     --------
@@ -115,6 +119,8 @@ def consensus_score(a: Any, b: Any) -> float:
     The Jaccard index of biclusters ``a`` and ``b`` is the number of common cells, ``|rows_a & rows_b| |columns_a & columns_b|``, divided by
     the number of cells in either. With the optimal assignment ``s`` of ``k_a`` to ``k_b`` biclusters the score is
     ``sum_i J(a_i, b_s(i)) / max(k_a, k_b)``; it is 1 for two empty sets.
+
+    It takes ``O(k**2 (n_samples + n_features) + k**3)`` operations, up to logarithms.
 
     References
     ----------

@@ -47,6 +47,8 @@ def lasso_gap(X: ArrayLike, Z: ArrayLike, A: ArrayLike, alpha: float, positive: 
     ``alpha / max(abs(c))``, the gap is ``1/2 (1 - s)**2 ||r||**2 + sum_j (alpha abs(z_j) - s z_j c_j)``. With ``positive=True``, ``s`` is
     between 0 and ``alpha / max(c)``. Missing cells are left out of all products.
 
+    It takes ``O(n_features n_components)`` operations for each row.
+
     Examples
     --------
     >>> from unmix.metrics import lasso_gap

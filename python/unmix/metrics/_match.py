@@ -168,6 +168,8 @@ def matched_cosine(a: Any, b: Any) -> float:
     -----
     It is ``mean(match(a, b).cosine)``: with the matching ``s`` of the ``k`` components of ``a``, ``sum_i abs(cos(a_i, b_s(i))) / k``.
 
+    It takes ``O(k**2 n_features + k**3)`` operations.
+
     Examples
     --------
     >>> from unmix.metrics import matched_cosine

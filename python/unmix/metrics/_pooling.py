@@ -133,6 +133,8 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df_complete: float | None =
     imputations, ``(1 + 1/m) b`` divided by all of it. With ``df_complete = d`` they are ``1 / (share**2 / (m - 1) + 1 / e)``,
     ``e = d (d + 1) / (d + 3) (1 - share)``.
 
+    It takes ``O(n_draws)`` operations for each number.
+
     References
     ----------
     D. B. Rubin (1987), Multiple imputation for nonresponse in surveys. doi:10.1002/9780470316696

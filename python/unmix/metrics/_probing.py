@@ -61,6 +61,11 @@ def sparse_probing(
     Columns are divided by their standard deviations on the first half, and the weights of the logistic regression have an L2 penalty
     with ``C=1`` (scikit-learn's default). Units are ranked individually, so redundant units may be selected together.
 
+    With class means ``m_1`` and ``m_0``, class variances ``v_1`` and ``v_0``, and the fraction ``q`` of the rows with the label, units are
+    ranked by ``abs(m_1 - m_0) / sqrt(q v_1 + (1 - q) v_0)``. Balanced accuracy is ``(a + b) / 2``, where ``a`` is the fraction of correct
+    predictions among the rows with the label, and ``b`` that among all others. Each label takes ``O(n_samples n_units)`` operations for the
+    ranking, and a logistic regression for each of ``k``.
+
     References
     ----------
     W. Gurnee et al. (2023), Finding neurons in a haystack: case studies with sparse probing. arXiv:2305.01610

@@ -1,4 +1,4 @@
-//! `fit --stability`: which components are found again in halves of the rows; in the terminal, in the model file and on the page.
+//! `fit --stability`: which components are reproduced in halves of the rows; in the terminal, in the model file and on the page.
 
 use crate::folder::Folder;
 use serde_json::Value;

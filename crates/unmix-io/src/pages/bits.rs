@@ -1,6 +1,6 @@
-//! Runs of small integers as Parquet stores them: a number repeated, or numbers packed into a few bits each, by turns.
+//! Runs of small integers as Parquet stores them: a number repeated, or numbers packed into a few bits each, alternately.
 
-/// Where a reader of such runs stands. It holds no bytes, so that it can rest between two calls.
+/// The position of a reader of such runs. It holds no bytes, so that it can be kept between two calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Runs {
     /// Bits of a number, at most 32.

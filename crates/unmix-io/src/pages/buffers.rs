@@ -28,7 +28,7 @@ const SLAB: usize = 16 << 20;
 const UNIT: usize = 1 << 17;
 
 impl PooledBuffers {
-    /// At least `len` bytes with anything in them.
+    /// At least `len` bytes of arbitrary content.
     fn room(&mut self, len: usize) -> BytesMut {
         if let Some(fits) = self.free.iter().position(|room| room.len() >= len) {
             return self.free.swap_remove(fits);
@@ -51,7 +51,7 @@ impl BufferPool {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// At least `len` bytes with anything in them, in place of `old`.
+    /// At least `len` bytes of arbitrary content, in place of `old`.
     pub(super) fn room(&self, old: BytesMut, len: usize) -> BytesMut {
         if old.len() >= len {
             return old;
@@ -105,7 +105,7 @@ impl ChunkReader for PagedFile {
             let mut buffer = None;
             for handle in std::mem::take(pooled) {
                 match handle.try_into_mut() {
-                    // What is too short for this page gives way to a longer one.
+                    // A buffer that is too short for this page is replaced by a longer one.
                     Ok(free) if free.len() < length => {}
                     Ok(free) if buffer.is_none() => buffer = Some(free),
                     Ok(free) => pooled.push(free.freeze()),

@@ -217,7 +217,7 @@ impl Chunk {
         }
     }
 
-    /// Ends the column when the bytes from `start` to `end` of the page say that one of `n` cells is missing.
+    /// Ends the column when the bytes from `start` to `end` of the page mark one of `n` cells as missing.
     fn check_none_missing(&self, start: usize, end: usize, n: usize) -> Option<()> {
         let levels = self.page.bytes().get(start..end)?;
         Runs::new(1, 0)?.are_all(levels, 1, n)?.then_some(())
@@ -249,7 +249,7 @@ struct Numbers {
 enum Storage {
     /// In memory that is used again, which may be longer.
     Own(bytes::BytesMut),
-    /// As others made them.
+    /// As the crate's own reader returned them.
     Lent(bytes::Bytes),
 }
 
@@ -299,7 +299,7 @@ impl Numbers {
         Some(())
     }
 
-    /// Forgets all but the first `len` bytes; `None` where there are not so many.
+    /// Shortens to the first `len` bytes; `None` where there are fewer.
     fn shorten(&mut self, len: usize) -> Option<()> {
         if len > self.len {
             return None;

@@ -64,13 +64,13 @@ impl<'a> General<'a> {
         Ok(())
     }
 
-    /// Whether the part goes on behind its first `done` rows.
+    /// Whether the part has more rows than the first `done`.
     pub(super) fn has_more(&mut self, part: usize, done: u64) -> Result<bool> {
         self.now = self.next(part, done)?;
         Ok(self.now.is_some())
     }
 
-    /// The error of a part that ends after `has` rows, or goes on.
+    /// The error of a part that ends after `has` rows, or has more.
     pub(super) fn other_rows(&self, part: usize, has: u64, more: &str) -> Error {
         let single = self.table.file.parts().is_empty();
         let who = if single { "it".into() } else { format!("row group {part}") };

@@ -76,7 +76,7 @@ impl<'a> Part<'a> {
                 let n = rows.len() / p.max(1);
                 for batch in group.chunks_mut(WIDE) {
                     for ((feature, chunk), cells) in batch.iter_mut().zip(tile.chunks_mut(TILE)) {
-                        // Whatever goes wrong, the general reader has the words for it.
+                        // On any failure the general reader reads these rows, and reports the error.
                         let known = odd.contains(feature);
                         if !known
                             && !matches!(guarded(path, || Ok(chunk.take(&mut cells[..n]))), Ok(Some(())))
@@ -139,7 +139,7 @@ fn lay<T: Real>(
     let side_by_side = features.len() == WIDE && features.clone().enumerate().all(|(i, j)| j == first + i);
     if let ([a, b, c, d, e, f, g, h], true) = (columns, side_by_side) {
         for (i, row) in rows.chunks_exact_mut(p).enumerate().take(TILE) {
-            // Each straight to its place: gathered in an array first, they would be read back before they are there.
+            // Each straight to its place: gathered in an array first, they would be read back before the stores are complete.
             let Some([r0, r1, r2, r3, r4, r5, r6, r7]) = row[first..].first_chunk_mut() else { return };
             (*r0, *r1, *r2, *r3) = (a[i], b[i], c[i], d[i]);
             (*r4, *r5, *r6, *r7) = (e[i], f[i], g[i], h[i]);

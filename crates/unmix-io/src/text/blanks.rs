@@ -36,8 +36,8 @@ pub(super) fn layout(head: &[u8]) -> Layout {
     Layout { names: names.filter(|_| !text).map(|last| lines[last].0) }
 }
 
-/// Whether lines are cells separated by blanks: all have equally many, two or more, and the last has a number, whose decimals may be behind
-/// a comma.
+/// Whether lines are cells separated by blanks: all have equally many, two or more, and the last has a number, perhaps with a
+/// decimal comma.
 pub(super) fn separate(head: &[u8], decimal_comma: bool) -> bool {
     let lines: Vec<Vec<u8>> =
         lines(head).into_iter().map(|(_, line)| line).filter(|l| !is_comment(l)).collect();
@@ -142,14 +142,14 @@ impl<R: Read> Read for Blanks<R> {
         }
         let n = self.text.read(&mut out[begin..])?;
         let all = begin + n;
-        // The byte that was held back has been looked at: only what follows it moves on.
+        // The byte that was held back was examined before: the position moves only over what follows it.
         self.follow(&mut out[..all], begin);
         if n > 0 && !self.quoted && is_blank(out[all - 1]) && all > 1 {
             self.held = Some(out[all - 1]);
             return Ok(all - 1);
         }
         if n > 0 && !self.quoted && is_blank(out[all - 1]) {
-            // A single blank: more has to come before anything is known.
+            // A single blank: the next bytes decide.
             self.held = Some(out[0]);
             return self.read(out);
         }
@@ -158,7 +158,7 @@ impl<R: Read> Read for Blanks<R> {
 }
 
 impl<R> Blanks<R> {
-    /// [`separate`](Blanks::separate) of bytes of which the first `seen` were looked at before.
+    /// [`separate`](Blanks::separate) of bytes of which the first `seen` were examined before.
     fn follow(&mut self, out: &mut [u8], seen: usize)
     where
         R: Read,
@@ -166,7 +166,7 @@ impl<R> Blanks<R> {
         match seen {
             0 => self.separate(out),
             _ => {
-                // Looked at once more, a blank changes nothing but the position.
+                // Examined again, a blank changes nothing but the position.
                 self.at -= 1;
                 self.separate(out);
             }

@@ -96,7 +96,7 @@ pub(super) fn has_thousands(cell: &[u8]) -> bool {
     })
 }
 
-/// Whether a cell is a number with a percent sign behind it.
+/// Whether a cell is a number followed by a percent sign.
 pub(super) fn has_percent_sign(cell: &[u8]) -> bool {
     let before = cell.trim_ascii().strip_suffix(b"%");
     before.is_some_and(|cell| numeral(cell.trim_ascii()).is_some() || has_decimal_comma(cell))
@@ -131,7 +131,7 @@ pub(super) fn is_mark(cell: &[u8]) -> bool {
     MARKS.iter().any(|mark| cell.trim_ascii().eq_ignore_ascii_case(mark.as_bytes()))
 }
 
-/// A cell as a message shows it: on one line, and not for ever.
+/// A cell as a message shows it: on one line, and truncated.
 pub(super) fn shown(cell: &[u8]) -> String {
     const SHOWN: usize = 40;
     let text = String::from_utf8_lossy(cell.trim_ascii()).replace(char::is_control, " ");

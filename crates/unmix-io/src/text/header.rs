@@ -51,7 +51,7 @@ pub(super) fn written(record: &csv::ByteRecord) -> Vec<String> {
     record.iter().map(|cell| String::from_utf8_lossy(cell.trim_ascii()).into_owned()).collect()
 }
 
-/// Names of columns, each once: a name that comes again gets a number behind it (`a`, `a.1`), a missing one is its column's number.
+/// Names of columns, each once: a repeated name gets a number appended (`a`, `a.1`), a missing one is its column's number.
 pub(super) fn names(record: &csv::ByteRecord) -> Vec<String> {
     transposed::distinct(&written(record))
 }

@@ -89,7 +89,7 @@ impl Dialect {
         Ok(Self { by_ending, skip: options.skip_rows, delimiter, decimal_comma, na })
     }
 
-    /// Whether cells are numbers as they stand.
+    /// Whether cells are numbers without a conversion.
     pub(super) fn is_plain(&self) -> bool {
         !self.decimal_comma && self.na.is_empty()
     }
@@ -252,7 +252,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The number, from 1, of the line that begins at byte `place` of the text, or behind blank lines there.
+/// The number, from 1, of the line that begins at byte `place` of the text, or after blank lines there.
 fn line_of(bytes: &Bytes<'static>, gz: bool, place: u64) -> Result<u64> {
     let failed = |e| read_failed(e, bytes.path());
     let mut text = BufReader::with_capacity(1 << 16, text(bytes, gz)?);
@@ -334,7 +334,7 @@ const HEAD: usize = 1 << 16;
 /// The longest record: some ten million numbers.
 const LONGEST: u64 = 64 << 20;
 
-/// The longest of those behind a short one. No line of a table is much longer than the first.
+/// The longest of those after a short one. No line of a table is much longer than the first.
 const LATER: u64 = 16 << 20;
 
 impl<R: Read> Read for RecordLimiter<R> {

@@ -15,7 +15,7 @@ use unmix::{Result, Run};
 const PIECE: usize = 1 << 18;
 /// Bytes of the longest line.
 const LONGEST: usize = 8 << 20;
-/// Bytes behind a piece, so that eight bytes can be examined wherever a number may begin.
+/// Bytes after a piece, so that eight bytes can be examined wherever a number may begin.
 const PAD: usize = 32;
 
 /// How lines are made of cells.
@@ -59,7 +59,7 @@ struct WorkQueue<'r> {
     /// Unused room for rows, and the number of rows so far.
     room: &'r mut [f64],
     taken: usize,
-    /// No one takes any more: the room is used up, or what was read is of no use.
+    /// No further piece is read: the room is used up, or the result is not needed.
     closed: bool,
 }
 
@@ -80,7 +80,7 @@ impl Plain<'_> {
     pub(super) fn read(&self, start: u64, run: &Run<'_>) -> Result<Option<(u64, Numbers)>> {
         let (mut at, mut n_rows, len) = (start, 0, self.bytes.len());
         let mut spool = Spool::new(self.bytes.path());
-        // A cell has a byte behind it, or ends the text. What is not needed of this is never touched.
+        // A cell is followed by a byte, or ends the text. Memory that is not needed is never touched.
         let most = ((len - at) / self.roles.len().max(1) as u64 + 1).saturating_mul(self.width as u64);
         let room = most.min((Spool::IN_MEMORY / size_of::<f64>()) as u64) as usize;
         let mut numbers = unmix::zeros::<f64>(room);
@@ -198,7 +198,7 @@ impl Plain<'_> {
         Some(n)
     }
 
-    /// The numbers of the line at byte `start`: the byte behind it, and whether it was blank.
+    /// The numbers of the line at byte `start`: the byte after it, and whether it was blank.
     fn row(&self, text: &[u8], start: usize, out: &mut [f64]) -> Option<(usize, bool)> {
         let mut at = start;
         let last = self.roles.len().checked_sub(1)?;
@@ -226,7 +226,7 @@ impl Plain<'_> {
         Some((line_end(text, at)?, false))
     }
 
-    /// The number at byte `at`, and the byte behind its cell.
+    /// The number at byte `at`, and the byte after its cell.
     #[inline]
     fn number(&self, text: &[u8], at: usize) -> Option<(f64, usize)> {
         if let Ok((x, length)) = fast_float2::parse_partial::<f64, _>(text.get(at..)?)
@@ -239,7 +239,7 @@ impl Plain<'_> {
         cells::number(&text[at..end]).map(|x| (x, end))
     }
 
-    /// The byte behind the cell at byte `at`; `None` for what the general reader has rules for.
+    /// The byte after the cell at byte `at`; `None` for cells that only the general reader parses.
     fn cell(&self, text: &[u8], at: usize) -> Option<usize> {
         let special = |&b: &u8| b == self.delimiter || matches!(b, b'\n' | b'\r' | b'"' | 0);
         let end = at + text.get(at..)?.iter().position(special)?;
@@ -251,7 +251,7 @@ fn close(feed: &Mutex<WorkQueue<'_>>) {
     feed.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
 }
 
-/// The byte behind the end of a line at byte `at`, if one is there.
+/// The byte after the end of a line at byte `at`, if one is there.
 #[inline]
 fn line_end(text: &[u8], at: usize) -> Option<usize> {
     match text.get(at)? {
@@ -261,7 +261,7 @@ fn line_end(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// How many lines end in `text`. Sums of bytes, which cannot overflow, are what the compiler makes wide loops of.
+/// How many lines end in `text`. Sums of bytes, which cannot overflow here, are vectorised by the compiler.
 fn lines(text: &[u8]) -> usize {
     let ends = |part: &[u8]| part.iter().map(|&b| u8::from(b == b'\n')).sum::<u8>();
     text.chunks(255).map(|part| usize::from(ends(part))).sum()

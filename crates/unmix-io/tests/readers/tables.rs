@@ -180,7 +180,7 @@ fn the_names_of_a_transposed_table_are_those_of_its_text_column_and_its_header()
             input.kept,
             if asked { vec![("name".to_string(), cells.map(String::from).to_vec())] } else { vec![] }
         );
-        // Only a column that nobody named is noted.
+        // Only a column that was not requested is noted.
         let noted = input.rows.notes().iter().any(|n| n.contains("column 0 ('gene') is text and names the"));
         assert_eq!(noted, options.columns.is_none() && options.drop.is_none() && !asked);
     }

@@ -139,6 +139,32 @@ fn repeated_names_in_a_file_are_made_distinct_and_repeated_requests_are_refused(
 }
 
 #[test]
+fn columns_without_names_take_given_ones_before_and_after_a_selection() {
+    let folder = Folder::new();
+    let path = folder.put("t.csv", "5,2,3\n4,5,7\n");
+    let run = Run::default();
+    let files = |names: &str, columns: &str| {
+        let names = Some(names.split(',').map(String::from).collect());
+        Files::new(&[&path], Options { names, columns: Some(columns.into()), ..Options::default() }).unwrap()
+    };
+    let named = |input: unmix_io::Input| input.rows.features().names.clone().unwrap();
+    assert_eq!(named(files("a,b,c", "c,a").open(&run).unwrap()), ["c", "a"]);
+    assert_eq!(named(files("c,a", "2,0").open(&run).unwrap()), ["c", "a"]);
+    // The columns of a model, in its order.
+    let wanted = |options: &mut Options| options.wanted = Some(vec!["c".into(), "a".into()]);
+    assert_eq!(named(files("a,b,c", "0,2").open_as(&run, wanted).unwrap()), ["c", "a"]);
+    assert_eq!(named(files("c,a", "2,0").open_as(&run, wanted).unwrap()), ["c", "a"]);
+    let refused = |files: Files| files.open_as(&run, wanted).err().unwrap().to_string();
+    assert!(refused(files("a,c", "0,2")).ends_with("also for those that are not selected"));
+    assert!(refused(files("a,b,c,d", "0,2")).contains("one name for each of the 2 columns"));
+    assert!(refused(files("a,a", "0,2")).contains("'a' more than once"));
+    let header = folder.put("h.csv", "u,v,w\n1,2,3\n");
+    let names = Some(["a", "b", "c"].map(String::from).to_vec());
+    let refused = Files::new(&[&header], Options { names, ..Options::default() }).unwrap().open(&run);
+    assert!(refused.err().unwrap().to_string().contains("have names already"));
+}
+
+#[test]
 fn a_handle_reads_again_and_refuses_files_that_have_changed() {
     let folder = Folder::new();
     let path = folder.put("t.csv", "a,b\n1,2\n3,\n");

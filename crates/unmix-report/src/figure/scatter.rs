@@ -5,7 +5,7 @@ use crate::number::{count, number};
 use crate::svg::{Frame, Ticks, extent, padded, pt};
 use maud::{Markup, html};
 
-/// Points drawn before the next colour has its turn: so no class hides another only because it is drawn later.
+/// Points of one colour that are drawn before points of the next: colours alternate, so that no class covers another because of their order.
 const TURNS: usize = 8;
 
 /// Maximum number of points with names: more would make a page too large.

@@ -53,14 +53,14 @@ fn named(names: &[String], first: u64, wide: bool) -> Ticks {
         true => name.chars().take(LETTERS - 1).chain(['\u{2026}']).collect(),
         false => name.to_string(),
     };
-    // In the middle of its stretch, so that no name stands beyond the ends of the axis.
+    // In the middle of its stretch, so that no name extends beyond the ends of the axis.
     let at = (step / 2..names.len()).step_by(step).map(|i| (first + i as u64) as f64);
     Ticks::at(at, |x| short(&names[(x - first as f64) as usize]))
 }
 
 /// Decibels below the peak that are drawn.
 const RANGE: f64 = 60.0;
-/// Rates above this are of sounds, whose frequencies are heard by octaves.
+/// Rates above this are of sounds, whose frequency axis is logarithmic.
 const SOUND: f64 = 1000.0;
 
 /// Power by frequency, from 0 to half the rate, in decibels below its peak.

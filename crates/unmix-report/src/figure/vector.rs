@@ -41,7 +41,7 @@ fn strip_axes(frame: &Frame, name: &str) -> Markup {
     frame.axes("column", name, &Ticks::whole(frame.x, 6), &Ticks::round(frame.y, 3))
 }
 
-/// The line at 0, where it is in sight.
+/// The line at 0, where 0 is in the range of the axis.
 fn zero(frame: &Frame) -> Markup {
     let seen = frame.y.0 < 0.0 && frame.y.1 > 0.0;
     html! {

@@ -79,7 +79,7 @@ fn drawing(places: &[MapPoint], widest: &Value) -> Markup {
     let (width, height) = (WIDTH, 360.0);
     // Room for the numbers of clusters at the top, too.
     let (margin, top) = (16.0, 28.0);
-    // One scale for both axes: distances are what is to be seen.
+    // One scale for both axes, because the figure shows distances.
     let unit = ((x.1 - x.0) / (width - 2.0 * margin)).max((y.1 - y.0) / (height - margin - top)).max(1e-3);
     let around = |(low, high): (f64, f64), size: f64| {
         let (middle, half) = (0.5 * (low + high), 0.5 * unit * size);
@@ -126,7 +126,7 @@ fn drawing(places: &[MapPoint], widest: &Value) -> Markup {
     })
 }
 
-/// Where the number of each cluster stands: above its hull, if there is room.
+/// Position of the number of each cluster: above its hull, if there is room.
 fn names(frame: &Frame, hulls: &[(usize, Vec<(f64, f64)>)]) -> Vec<((f64, f64), usize)> {
     let mut out: Vec<((f64, f64), usize)> = Vec::new();
     for (j, around) in hulls {

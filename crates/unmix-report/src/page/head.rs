@@ -32,7 +32,7 @@ pub(super) fn data_of_fit(context: &Context<'_>) -> Option<String> {
     (!same).then_some(fitted)
 }
 
-/// The files that the model was fitted to, where its command has them, without quotes, directly behind the method.
+/// The files that the model was fitted to, where its command has them, without quotes, directly after the method.
 fn fitted_to(model: &Model) -> Option<String> {
     let words = model.report().run.invocation.as_deref()?.strip_prefix("unmix fit ")?;
     let paths = words.strip_prefix(model.method().key)?.strip_prefix(' ')?;

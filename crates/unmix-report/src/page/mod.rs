@@ -81,7 +81,7 @@ pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &
     let rows = cells.as_ref().or(rows);
     let sample = match rows {
         Some(rows) => {
-            // Codes that are mostly 0 have no correlation to speak of: components are then paired by their directions.
+            // Codes that are mostly 0 are hardly correlated: components are then paired by their directions.
             let coded = other.filter(|other| !model_comparison::by_directions(model, other));
             Some(with_rows!(rows, rows => Sample::of(model, coded, &options.pairs, rows, run))?)
         }

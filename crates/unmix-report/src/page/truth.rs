@@ -65,7 +65,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
     ))
 }
 
-/// Pairs in the order of the true components; where there are fewer found ones, some stay alone.
+/// Pairs in the order of the true components; where there are fewer estimates, some have no partner.
 fn pair(truth: &Matrix<f64>, found: &Matrix<f64>) -> Vec<Pair> {
     let swapped = truth.rows() > found.rows();
     let matched = if swapped { match_rows(found, truth) } else { match_rows(truth, found) };

@@ -17,6 +17,7 @@ pub struct Stroke {
 
 /// How a stroke is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StrokeKind {
     /// Thin, from one end to the other.
     Line,

@@ -23,7 +23,7 @@ fn a_sheet_holds_every_kind_of_panel() {
     let line = vec![(0.0, 1.0), (1.0, 1e-3), (2.0, 0.0)];
     let lines = vec![("one".into(), line.clone()), ("two".into(), line)];
     sheet.add(
-        "a caption that is too long to stand in one line and so is broken into two",
+        "a caption that is too long to fit in one line and so is broken into two",
         Content::Lines { lines, names: ("x".into(), "y".into()), log_y: true, shaded: vec![(1.5, 9.0)] },
     );
     let strips = vec![("code".into(), vec![0.0, 2.0, 0.5]), ("gene".into(), vec![-1.0, 3.0, 0.0])];
@@ -42,7 +42,7 @@ fn a_sheet_holds_every_kind_of_panel() {
         ),
         (2, 4)
     );
-    // 9 lies outside of the cloud, which reaches to 2: the line ends at its edges, and names of strokes stand below.
+    // 9 lies outside of the cloud, which reaches to 2: the line ends at its edges, and names of strokes are below it.
     assert!(svg.contains("d=\"M2 298L298 2\"") && svg.contains(">Arrow</text>"), "{svg}");
     assert!(svg.matches("<rect class=\"ground\"").count() == 1, "a ground ends where the drawing ends");
     let long = Sheet::new("a title that is wider than the only panel below it", 1);

@@ -37,7 +37,7 @@ fn error(whole: &Matrix<f64>, found: &Matrix<f64>) -> f64 {
 
 fn run(lab: &mut Lab<'_>) -> Result<()> {
     lab.note(
-        "Data: u v' with entries of size 0.5 to 1.5; seen are the first column and the last row, n + p - 1 cells, as many as there are degrees \
+        "Data: u v' with entries of size 0.5 to 1.5; observed are the first column and the last row, n + p - 1 cells, as many as there are degrees \
          of freedom.",
     )?;
     let mut sheet = Sheet::new("A matrix of rank one from a column and a row", 4);
@@ -71,7 +71,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
                 columns: 1,
             };
             sheet.add("the matrix", picture(&whole));
-            sheet.add("the cells seen", picture(&known));
+            sheet.add("the observed cells", picture(&known));
             sheet.add("by alternating least squares", picture(&als));
             sheet.add("by the nuclear norm", picture(&nuclear));
         }

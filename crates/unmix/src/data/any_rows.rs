@@ -9,6 +9,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// Rows whose type is known at run time only.
+///
+/// Exhaustive: computations are in one of the two types of [`Real`](crate::Real), and callers match both, as [`with_rows!`](crate::with_rows) does.
 pub enum AnyRows<'a> {
     /// Single precision.
     F32(Rows<'a, f32>),

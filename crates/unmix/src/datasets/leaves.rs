@@ -4,6 +4,7 @@ use crate::num::random::Stream;
 
 /// Images of equal size, with values from 0 to 1.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Pictures {
     /// Number of images.
     pub n: usize,

@@ -109,7 +109,7 @@ mod tests {
         // No pair in common of 2 and 2 among 6: (0 - 2/3) / (2 - 2/3); one in common of 2 and 1: (1 - 1/3) / (3/2 - 1/3).
         assert!((adjusted_rand_index(&a, &[0, 1, 0, 1]) + 0.5).abs() < 1e-15);
         assert!((adjusted_rand_index(&a, &[0, 0, 1, 2]) - 4.0 / 7.0).abs() < 1e-15);
-        // One cluster against another clustering says nothing; single rows are the same clusters.
+        // One cluster against another clustering is not informative; single rows are the same clusters.
         assert_eq!(adjusted_rand_index(&a, &[0; 4]), 0.0);
         assert_eq!((adjusted_rand_index(&[0], &[3]), adjusted_rand_index(&a, &a)), (1.0, 1.0));
         assert_eq!(adjusted_rand_index(&[0, 1, 2], &[2, 1, 0]), 1.0);

@@ -66,6 +66,8 @@ pub struct Variant {
 }
 
 /// What a method accepts besides plain rows; [`Method::begin`] and [`Method::begin_batch`] refuse the rest.
+///
+/// Exhaustive, as it is part of a [`Method`].
 #[derive(Debug)]
 pub struct Accepts {
     /// Sparse matrices.
@@ -82,6 +84,9 @@ pub struct Accepts {
 pub type MakeSpec = fn(&Map<String, Value>) -> Result<Box<dyn Fit>>;
 
 /// An entry of the registry.
+///
+/// Exhaustive: an entry is written as a literal in a `const`, where `..Default::default()` cannot be used, also by a program that registers a
+/// method of its own. A further property would have to be stated for every method.
 pub struct Method {
     /// Its name on the command line, in files and here.
     pub key: &'static str,

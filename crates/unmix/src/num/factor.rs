@@ -17,7 +17,7 @@ use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 /// Eigenvalues or singular values in descending order, and their vectors as the rows of a matrix.
 pub type Spectrum = (Vec<f64>, Matrix<f64>);
 
-/// Runs a factorisation of size `n` with the nominal parallelism of this size, whoever calls it.
+/// Runs a factorisation of size `n` with the nominal parallelism of this size, whatever the threads of the caller.
 fn nominally<R: Send>(n: usize, work: impl FnOnce(Par) -> R + Send) -> R {
     match n < 192 {
         true => work(Par::Seq),

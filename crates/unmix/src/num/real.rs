@@ -4,6 +4,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Name of a [`Real`] at run time.
+///
+/// Exhaustive: `Real` is implemented for these two types alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Dtype {
     /// 32-bit floating point.

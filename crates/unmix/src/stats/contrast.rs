@@ -24,6 +24,7 @@ pub(super) use lanes::{lanes, weighted};
 
 /// A contrast function.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Contrast {
     /// `log cosh(a y) / a`.
     LogCosh(f64),
@@ -39,6 +40,7 @@ pub enum Contrast {
 
 /// A common contrast of all sources, or one for each.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Contrasts<'a> {
     /// The same for all sources.
     One(Contrast),

@@ -73,7 +73,7 @@ fn warnings_of_settings_without_effect_follow_the_solver_that_auto_chose() {
     assert_eq!((message("krylov").len(), message("covariance_eigh").len()), (0, 1));
 }
 
-/// Batches, epochs and iterations are told apart by the settings that have an effect.
+/// Batches, epochs and iterations are distinguished by the settings that have an effect.
 #[test]
 fn what_a_fit_counts_follows_its_settings() {
     let batches = |more: Value| {

@@ -99,7 +99,7 @@ fn standardized_columns_recover_what_units_hide() {
     }
     let share = model.report().diagnostics["sparse_share"].as_f64().unwrap();
     let wrong = made.sparse.as_slice().iter().filter(|x| **x != 0.0).count() as f64 / 2400.0;
-    // Cells beside several errors of a row are not always told from them.
+    // Cells beside several errors of a row are not always distinguished from them.
     assert!(share > wrong - 0.01 && share < wrong + 0.06, "{share} of {wrong}");
 }
 

@@ -173,7 +173,7 @@ fn key((fitted, starts): Line, units: usize, shift: f64) -> Vec<String> {
     vec![fitted.name().into(), starts.words().into(), floor, units.to_string(), shift.to_string()]
 }
 
-/// Declared modules, how many planted ones they are, and how many none; empty where there are no q-values.
+/// Numbers of declared modules, of planted ones among them, and of false ones; empty where there are no q-values.
 fn declared(of: &[&ModuleRecovery]) -> [String; 3] {
     if of.iter().any(|f| f.declared.is_none()) || of.is_empty() {
         return Default::default();

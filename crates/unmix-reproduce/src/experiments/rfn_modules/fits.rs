@@ -97,7 +97,7 @@ pub(super) struct ModuleRecovery {
     pub(super) declared: Option<SignificantModules>,
 }
 
-/// Modules with a small q-value: how many, how many planted ones they are, and how many are none.
+/// Modules with a small q-value: their number, that of planted ones among them, and that of false ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SignificantModules {
     pub(super) all: f64,

@@ -1,4 +1,4 @@
-//! Modules of gene expression: agreement with classes of the samples, and what halves of the samples find again.
+//! Modules of gene expression: agreement with classes of the samples, and reproducibility in halves of the samples.
 
 use super::fits::LEVEL;
 use super::{fits, summaries};
@@ -119,7 +119,7 @@ pub(super) struct TableResult {
     pub(super) declared: usize,
     /// Consensus of the rows of all modules with the classes, and the mean Jaccard index of a class with the module that it is paired with.
     pub(super) consensus: (f64, f64),
-    /// Shares of the modules that halves of the rows find again, of the rows and of rows with permuted columns.
+    /// Shares of the modules that are reproduced in halves of the rows, for the rows and for rows with permuted columns.
     pub(super) again: (f64, f64),
 }
 
@@ -244,7 +244,7 @@ fn notes(lab: &mut Lab<'_>, sizes: &Sizes) -> Result<()> {
         sizes.seeds, sizes.starts, sizes.permutations
     ))?;
     lab.note(
-        "Plain RFN is the algorithm of the publication, coordinate the exact E-step. Dense classes are better seen by exact codes than by plain ones: plain codes are \
+        "Plain RFN is the algorithm of the publication, coordinate the exact E-step. Dense classes are recovered better from exact codes than from plain ones: plain codes are \
          zero for most samples.",
     )
 }

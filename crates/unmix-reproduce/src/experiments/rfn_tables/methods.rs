@@ -13,7 +13,7 @@ pub(super) struct Method {
     /// Settings for a number of units; with `true` the published number of iterations where it takes hours.
     pub(super) settings: fn(usize, bool) -> Value,
     pub(super) covariance: Covariance,
-    /// Whether fits take so long that one instance stands for all unless the run is the full one.
+    /// Whether fits take so long that one instance represents all unless the run is the full one.
     pub(super) costly: bool,
     /// The rule for a number of units and a criterion.
     pub(super) rule: fn(usize, usize) -> Rule,

@@ -1,4 +1,4 @@
-//! Activations from a file: what is kept on rows held out, what died, and what another seed finds again.
+//! Activations from a file: reconstruction of held-out rows, dead units, and atoms that another seed reproduces.
 
 use super::{chance, cosines, diagnostic, fit, found_again, mean, median, sorted};
 use crate::lab::{Lab, filters};

@@ -228,7 +228,7 @@ impl<'a, T: Real> Batches<'a, T> {
                         Err(error) => Err(error),
                     };
                     let failed = gathered.is_err();
-                    // The receiver is gone once training has ended.
+                    // The receiver is dropped when training has ended.
                     if send.send(gathered).is_err() || failed {
                         return;
                     }

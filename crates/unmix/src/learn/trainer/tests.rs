@@ -207,7 +207,7 @@ fn a_state_of_other_rows_is_refused() {
     assert!(refused.to_string().contains("has 2 batches"), "{refused}");
 }
 
-/// Asks to stop after some events.
+/// Requests a stop after some events.
 struct StopAfter(std::sync::atomic::AtomicUsize);
 
 impl crate::Observer for StopAfter {

@@ -67,7 +67,7 @@ impl Coordinates {
         if self.white { 1.0 } else { self.deviation[i.min(self.deviation.len() - 1)] }
     }
 
-    /// `F` with `F'F` the second moments of the coordinates (divisor `n`); `None` stands for the identity.
+    /// `F` with `F'F` the second moments of the coordinates (divisor `n`); `None` is the identity.
     pub(super) fn root_moments(&self) -> Option<Matrix<f64>> {
         let root = |i, j| self.deviation[i] * self.axes[(i, j)];
         (!self.white).then(|| Matrix::from_fn(self.axes.rows(), self.mean.len(), root))

@@ -147,7 +147,7 @@ impl RobustPca {
                 return Ok(noisy(stable.fit(std, basis, run)?, stable.limits.tol));
             }
             Noise::Std(_) => None,
-            // Without an estimate of the noise there is no form to change to: iterations go on until they converge.
+            // Without an estimate of the noise there is no form to change to: iterations continue until convergence.
             Noise::Auto(_) => (stable.first_guess() > 0.0).then_some(TRIAL),
         };
         run.stage("low-rank and sparse part")?;

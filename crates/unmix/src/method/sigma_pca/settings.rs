@@ -14,9 +14,9 @@ pub struct SigmaPca {
     pub variant: Value,
     /// The width of the nonlinearity.
     pub a: Widths,
-    /// The nonlinearity; `None` for `a tanh(z / a)`, or the variant's own.
+    /// The nonlinearity; `None` for `a tanh(z / a)`, or that of the variant.
     pub h: Option<ActivationFunction>,
-    /// Its derivative; `None` for the true one, or the variant's own.
+    /// Its derivative; `None` for the true one, or that of the variant.
     pub deriv: Option<Slope>,
     /// Source of the standard deviations of trained solvers; `None` for the variant's value.
     pub sigma: Option<String>,

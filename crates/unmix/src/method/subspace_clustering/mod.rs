@@ -341,7 +341,7 @@ impl SubspaceClustering {
         })
     }
 
-    /// The warning that a single cluster, in a subspace of nearly all columns, says nothing about the rows.
+    /// The warning that a single cluster, in a subspace of nearly all columns, is not informative.
     fn no_clusters(&self, dimensions: &[usize], p: usize) -> Option<String> {
         match (dimensions, self.n_clusters, &self.n_components) {
             ([d], None, None) if p > 2 && d + 1 >= p => Some(format!(

@@ -65,7 +65,7 @@ pub(crate) fn share_name(share: f64) -> String {
     format!("share-{share}")
 }
 
-/// The share that a name stands for.
+/// The share that a name denotes.
 pub(crate) fn named_share(name: &str) -> Option<f64> {
     name.strip_prefix("share-")?.parse().ok()
 }
