@@ -1,14 +1,13 @@
 //! Rows distributed over workers that share no memory: the model has the bytes of a fit in one process.
 
 mod distributed;
+mod invalid;
 mod law;
 mod sparse;
 
 use crate::made::{cast, falling, settings};
 use distributed::{Distributed, bytes_but_run, the_same, the_same_of};
 use serde_json::json;
-use std::sync::Mutex;
-use unmix::data::{Features, Sparse};
 use unmix::{AnyRows, Rows, Run, shards};
 
 /// Mixed non-Gaussian sources with decreasing variances.
@@ -187,73 +186,4 @@ fn columns_by_iteration_and_numbers_that_are_not_finite() {
     y[4 * 30 + 2] = f64::NAN;
     let text = Distributed::new(&y, 4, &[]).fit::<f64>("pca", &json!({})).unwrap_err().to_string();
     assert!(text.contains("row 30, column 2 is NaN"), "{text}");
-}
-
-/// The error message of a fit when `change` replaces the answers to its first job.
-fn refused(x: &[f64], p: usize, change: impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + Sync) -> String {
-    let everywhere = |job: &[u8]| Ok(change(job));
-    let mut rows = Rows::<f64>::remote((x.len() / p) as u64, p, &everywhere);
-    let error = unmix::Pca::default().fit(&mut rows, &Run::default()).unwrap_err().to_string();
-    assert!(!error.contains('\n') && !error.ends_with('.'), "{error}");
-    error
-}
-
-#[test]
-fn invalid_answers_are_refused() {
-    let p = 3;
-    let size = shards::shard_rows(p) as usize;
-    let x = falling(3 * size + 10, p, 1);
-    let of = |job: &[u8], from: usize, until: usize| {
-        let rows = AnyRows::from(Rows::from_slice(&x[from * p..until * p], p).unwrap());
-        shards::gather(job, &rows, from as u64, &Run::default()).unwrap()
-    };
-    let n = x.len() / p;
-    let message = refused(&x, p, |job| vec![of(job, 0, size), of(job, 2 * size, n)]);
-    assert!(message.contains(&format!("rows {size} to {} are in no result", 2 * size - 1)), "{message}");
-    let message = refused(&x, p, |job| vec![of(job, 0, 2 * size), of(job, size, n)]);
-    assert!(message.contains(&format!("rows {size} to {} are in two results", 2 * size - 1)), "{message}");
-    let message = refused(&x, p, |job| vec![of(job, 0, 2 * size)]);
-    assert!(message.contains("are in no result"), "{message}");
-    let message = refused(&x, p, |job| {
-        let answer = of(job, 0, n);
-        vec![answer[..answer.len() - 8].to_vec()]
-    });
-    assert!(message.contains("gather the shard again"), "{message}");
-    let message = refused(&x, p, |_| vec![b"something else".to_vec()]);
-    assert!(message.contains("neither an unmix job"), "{message}");
-    let message = refused(&x, p, |job| {
-        let mut answer = of(job, 0, n);
-        // The version of the format follows its name, which is preceded by its length.
-        answer[8 + 12] = 9;
-        vec![answer]
-    });
-    assert!(message.contains("another version of unmix"), "{message}");
-    // An answer to a job of another data type.
-    let kept: Mutex<Option<Vec<u8>>> = Mutex::new(None);
-    let keep = |job: &[u8]| {
-        *kept.lock().unwrap() = Some(job.to_vec());
-        Ok(Vec::new())
-    };
-    let mut rows = Rows::<f32>::remote(n as u64, p, &keep);
-    unmix::Pca::default().fit(&mut rows, &Run::default()).unwrap_err();
-    let job = kept.lock().unwrap().clone().unwrap();
-    let single: Vec<f32> = cast(&x);
-    let narrow = AnyRows::from(Rows::from_slice(&single, p).unwrap());
-    let other = shards::gather(&job, &narrow, 0, &Run::default()).unwrap();
-    let message = refused(&x, p, |_| vec![other.clone()]);
-    assert!(message.contains("float32") && message.contains("float64"), "{message}");
-    // Rows whose type, columns or position differ from those of the job.
-    let error = |rows: &AnyRows<'_>, first_row: u64| {
-        shards::gather(&job, rows, first_row, &Run::default()).unwrap_err().to_string()
-    };
-    let double = AnyRows::from(Rows::from_slice(&x, p).unwrap());
-    assert!(error(&double, 0).contains("the fit is of float32"));
-    let wide = AnyRows::from(Rows::from_slice(&single[..400], 4).unwrap());
-    assert!(error(&wide, 0).contains("they have 4 columns, but the fit is of 3"));
-    assert!(error(&narrow, 7).contains("are not whole shards"));
-    let entries = Sparse::from_csr(&[0usize, 1], &[0u32], &[1.0f32][..], p).unwrap();
-    let sparse = AnyRows::F32(Rows::new(entries, Features::default(), "sparse rows"));
-    let message = error(&sparse, 0);
-    assert!(message.contains("they are sparse, but the fit is of dense rows; give dense rows"), "{message}");
-    assert!(shards::gather(&job[..job.len() - 1], &narrow, 0, &Run::default()).is_err());
 }
