@@ -88,11 +88,10 @@ impl Partial for CellLists {
         self.columns.iter().for_each(|j| out.count(u64::from(*j)));
         out.numbers(&self.values);
         out.count(u64::from(self.infinite.is_some()));
-        if let Some((row, column, x)) = self.infinite {
-            out.count(row);
-            out.count(column);
-            out.number(x);
-        }
+        let (row, column, x) = self.infinite.unwrap_or_default();
+        out.count(row);
+        out.count(column);
+        out.number(x);
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
@@ -112,10 +111,8 @@ impl Partial for CellLists {
         }
         part.values = from.numbers()?;
         from.check(part.values.len() == part.columns.len())?;
-        part.infinite = match from.flag()? {
-            true => Some((from.count()?, from.count()?, from.number()?)),
-            false => None,
-        };
+        let (there, infinite) = (from.flag()?, (from.count()?, from.count()?, from.number()?));
+        part.infinite = there.then_some(infinite);
         Ok(part)
     }
 
