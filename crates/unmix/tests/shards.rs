@@ -7,8 +7,9 @@ mod sparse;
 
 use crate::made::{cast, falling, settings};
 use distributed::{Distributed, bytes_but_run, the_same, the_same_of};
-use serde_json::json;
-use unmix::{AnyRows, Rows, Run, shards};
+use serde_json::{Value, json};
+use unmix::method::Accepts;
+use unmix::{AnyRows, METHODS, Rows, Run, shards};
 
 /// Mixed non-Gaussian sources with decreasing variances.
 fn mixed(n: usize, p: usize) -> Vec<f64> {
@@ -20,6 +21,16 @@ fn mixed(n: usize, p: usize) -> Vec<f64> {
     let turn =
         unmix::Matrix::from_fn(p, p, |i, j| f64::from(u8::from(i == j)) + 0.3 * ((i * 7 + j * 3) % 5) as f64);
     unmix::num::factor::multiply(&x, &turn).into_vec()
+}
+
+/// Checks that every method that can be fitted to remote rows, and that takes what a test is about, is among its fits.
+fn all_are_in(fits: &[(&str, Value)], takes: fn(&Accepts) -> bool) {
+    let never = law::refused().into_iter().filter(|(_, given, _)| *given == json!({}));
+    let never: Vec<&str> = never.map(|(key, ..)| key).collect();
+    for method in METHODS.iter().filter(|m| m.accepts.stream && takes(&m.accepts)) {
+        let among = never.contains(&method.key) || fits.iter().any(|(key, _)| *key == method.key);
+        assert!(among, "{} is missing in the test", method.key);
+    }
 }
 
 #[test]
@@ -55,9 +66,21 @@ fn three_processes_give_the_bytes_of_one() {
     }
     let narrow: Vec<f32> = cast(&x);
     let distributed = Distributed::new(&narrow, p, &[2, 2]);
-    for (key, given) in
-        [("pca", json!({})), ("ica", json!({"n_components": 3})), ("rica", json!({"max_iter": 10}))]
-    {
+    let fits = [
+        ("pca", json!({})),
+        ("ppca", json!({"n_components": 2})),
+        ("linear-eigengan", json!({"groups": [2, 1]})),
+        ("neural-pca", json!({"n_components": 2})),
+        ("sigma-pca", json!({"n_components": 2, "max_iter": 10})),
+        ("ica", json!({"n_components": 3})),
+        ("fastica", json!({"n_components": 3, "max_iter": 10})),
+        ("rica", json!({"max_iter": 10})),
+        ("factor-analysis", json!({"n_components": 2})),
+        ("complete-dictionary", json!({"n_components": 3, "max_iter": 10})),
+        ("rfn", json!({"n_components": 4, "max_iter": 3})),
+    ];
+    all_are_in(&fits, |_| true);
+    for (key, given) in fits {
         the_same(&distributed, &narrow, key, given);
     }
 }
@@ -92,10 +115,12 @@ fn weights_of_workers_give_the_bytes_of_one_process() {
         row[2] = f64::NAN;
     }
     let distributed = Distributed::weighted(&x, p, &[1, 3], Some(&weights));
-    for (key, given) in [
+    let fits = [
         ("pca", json!({"svd_solver": "full"})),
         ("pca", json!({"svd_solver": "covariance_eigh", "n_components": 3, "whiten": true})),
         ("pca", json!({"n_components": 2, "svd_solver": "krylov", "standardize": true})),
+        ("ppca", json!({"n_components": 3})),
+        ("linear-eigengan", json!({"groups": [2, 1]})),
         ("neural-pca", json!({"n_components": 3})),
         ("sigma-pca", json!({"n_components": 4, "max_iter": 20})),
         ("ica", json!({"n_components": 4, "max_iter": 20})),
@@ -104,7 +129,11 @@ fn weights_of_workers_give_the_bytes_of_one_process() {
         ("fastica", json!({"n_components": 3})),
         ("rica", json!({"n_components": 4, "max_iter": 20})),
         ("factor-analysis", json!({"n_components": 2, "rotation": "varimax"})),
-    ] {
+        ("complete-dictionary", json!({"n_components": 3, "max_iter": 10})),
+        ("rfn", json!({"n_components": 4, "max_iter": 3})),
+    ];
+    all_are_in(&fits, |accepts| accepts.weights);
+    for (key, given) in fits {
         let rows = Rows::from_slice(&x, p).unwrap().weighted(weights.as_slice()).unwrap();
         the_same_of(&distributed, rows, key, given);
     }
@@ -154,8 +183,11 @@ fn rows_with_missing_cells_on_workers_give_the_bytes_of_one_process() {
         };
         Ok(vec![answer(0, cut)?, answer(cut, x.len() / p)?])
     };
-    for key in ["ppca", "factor-analysis"] {
-        let given = settings(json!({"n_components": 2, "max_iter": 5}));
+    let fits = ["ppca", "linear-eigengan", "factor-analysis"];
+    let fits = fits.map(|key| (key, json!({"n_components": 2, "max_iter": 5})));
+    all_are_in(&fits, |accepts| accepts.missing);
+    for (key, given) in fits {
+        let given = settings(given);
         let mut rows = AnyRows::F64(Rows::remote((x.len() / p) as u64, p, &everywhere));
         let there = unmix::fit(key, &given, &mut rows, &Run::default()).unwrap();
         let mut rows = AnyRows::F64(Rows::from_slice(&x, p).unwrap());
