@@ -3,11 +3,13 @@
 mod distributed;
 mod invalid;
 mod law;
+mod registered;
 mod sparse;
 
 use crate::made::{cast, falling, settings};
 use distributed::{Distributed, bytes_but_run, the_same, the_same_of};
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use unmix::method::Accepts;
 use unmix::{AnyRows, METHODS, Rows, Run, shards};
 
@@ -218,4 +220,26 @@ fn columns_by_iteration_and_numbers_that_are_not_finite() {
     y[4 * 30 + 2] = f64::NAN;
     let text = Distributed::new(&y, 4, &[]).fit::<f64>("pca", &json!({})).unwrap_err().to_string();
     assert!(text.contains("row 30, column 2 is NaN"), "{text}");
+}
+
+#[test]
+fn rows_of_halves_are_sent_unless_they_are_declined() {
+    let (n, p) = (3000, 4);
+    let x = falling(n, p, 7);
+    let sent = |given: Value| {
+        let bytes = AtomicUsize::new(0);
+        let everywhere = |job: &[u8]| {
+            let rows = AnyRows::from(Rows::from_slice(&x, p)?);
+            let answer = shards::gather(job, &rows, 0, &Run::default())?;
+            bytes.fetch_add(answer.len(), Ordering::Relaxed);
+            Ok(vec![answer])
+        };
+        let mut rows = AnyRows::F64(Rows::remote(n as u64, p, &everywhere));
+        unmix::fit("sigma-pca", &settings(given), &mut rows, &Run::default()).unwrap();
+        bytes.load(Ordering::Relaxed)
+    };
+    // docs/shards.md says so: few rows are sent whole by default.
+    let whole = sent(json!({"n_components": 2}));
+    assert_eq!(whole, sent(json!({"n_components": 2, "halves": true})));
+    assert!(whole >= sent(json!({"n_components": 2, "halves": false})) + 8 * n * p);
 }

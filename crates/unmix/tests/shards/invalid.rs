@@ -211,7 +211,7 @@ fn results_and_jobs_of_another_kind_width_or_version_are_refused() {
     assert_eq!(
         error(&of_kind(&job, "medians")),
         "the sum 'medians' over shards is not possible: the worker cannot compute it; use the same version of unmix \
-         everywhere; if the versions agree, fit on one machine"
+         everywhere, and register the gathers of custom methods on every worker"
     );
     let mut old = job.clone();
     old[VERSION] += 1;
