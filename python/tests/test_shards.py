@@ -1,5 +1,7 @@
 """Fits of rows that are held by worker processes."""
 
+import json
+import struct
 import subprocess
 import sys
 
@@ -49,6 +51,15 @@ def gather_all(X, tmp_path_factory):
         worker.wait()
 
 
+def without_run(estimator):
+    """The header and the numbers of the model file of an estimator, without the record of the run."""
+    content = estimator._model.to_bytes()
+    size = struct.unpack("<Q", content[:8])[0]
+    header = json.loads(content[8 : 8 + size])
+    del header["__metadata__"]["run"]
+    return header, content[8 + size :]
+
+
 @pytest.mark.parametrize(
     "estimator",
     [
@@ -60,6 +71,11 @@ def gather_all(X, tmp_path_factory):
         unmix.SigmaPCA(n_components=2, random_state=0),
         unmix.NeuralPCA(n_components=2, random_state=0),
         unmix.RICA(n_components=3, random_state=0, max_iter=10),
+        unmix.PPCA(n_components=2),
+        unmix.LinearEigenGAN(groups=[2, 1]),
+        unmix.FactorAnalysis(n_components=1),
+        unmix.CompleteDictionary(n_components=3, random_state=0, max_iter=10),
+        unmix.RFN(n_components=5, random_state=0, max_iter=3),
     ],
     ids=lambda e: type(e).__name__,
 )
@@ -71,6 +87,7 @@ def test_the_bits_are_those_of_one_process(estimator, X, gather_all):
     assert np.array_equal(distributed.components_, local.components_)
     assert np.array_equal(distributed.transform(X[:9]), local.transform(X[:9]))
     assert distributed.report_.n_samples == len(X) and distributed.report_.sweeps == local.report_.sweeps
+    assert without_run(distributed) == without_run(local)
 
 
 def test_weights_of_workers_count_as_in_one_process(X):

@@ -1,4 +1,4 @@
-"""Rows distributed over workers: sums are computed where the rows are, and only sums are sent.
+"""Rows distributed over workers: sums are computed where the rows are, and sent instead of the rows.
 
 Each worker holds consecutive rows, cut at multiples of :func:`shard_rows`, and processes jobs with :func:`gather`. The driver calls
 :func:`fit` with a function that sends a job to all workers and returns their results; the transport of the bytes (Dask, Spark, Ray,
@@ -134,8 +134,10 @@ def fit(
 ) -> _E:
     """Fit an estimator to rows that workers hold, on the driver.
 
-    Use it if rows are on several machines: ``gather_all`` is called once for each pass over the data, and only jobs and sums are sent,
-    apart from subsets of the rows from which some methods start, and from all rows if these are fewer than the columns.
+    Use it if rows are on several machines: ``gather_all`` is called once for each pass over the data, and jobs and sums are sent. Some
+    methods also request subsets of the rows, of limited size, from which they start or estimate errors. All rows are sent to the driver
+    if they are fewer than the columns; by FactorAnalysis with ``prior="laplace"`` or ``"jeffreys"``; and by SigmaPCA with ``halves``, the
+    default for small data.
 
     Parameters
     ----------

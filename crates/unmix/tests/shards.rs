@@ -1,15 +1,17 @@
 //! Rows distributed over workers that share no memory: the model has the bytes of a fit in one process.
 
 mod distributed;
+mod invalid;
 mod law;
+mod registered;
 mod sparse;
 
 use crate::made::{cast, falling, settings};
 use distributed::{Distributed, bytes_but_run, the_same, the_same_of};
-use serde_json::json;
-use std::sync::Mutex;
-use unmix::data::{Features, Sparse};
-use unmix::{AnyRows, Rows, Run, shards};
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use unmix::method::Accepts;
+use unmix::{AnyRows, METHODS, Rows, Run, shards};
 
 /// Mixed non-Gaussian sources with decreasing variances.
 fn mixed(n: usize, p: usize) -> Vec<f64> {
@@ -21,6 +23,16 @@ fn mixed(n: usize, p: usize) -> Vec<f64> {
     let turn =
         unmix::Matrix::from_fn(p, p, |i, j| f64::from(u8::from(i == j)) + 0.3 * ((i * 7 + j * 3) % 5) as f64);
     unmix::num::factor::multiply(&x, &turn).into_vec()
+}
+
+/// Checks that every method that can be fitted to remote rows, and that takes what a test is about, is among its fits.
+fn all_are_in(fits: &[(&str, Value)], takes: fn(&Accepts) -> bool) {
+    let never = law::refused().into_iter().filter(|(_, given, _)| *given == json!({}));
+    let never: Vec<&str> = never.map(|(key, ..)| key).collect();
+    for method in METHODS.iter().filter(|m| m.accepts.stream && takes(&m.accepts)) {
+        let among = never.contains(&method.key) || fits.iter().any(|(key, _)| *key == method.key);
+        assert!(among, "{} is missing in the test", method.key);
+    }
 }
 
 #[test]
@@ -56,9 +68,21 @@ fn three_processes_give_the_bytes_of_one() {
     }
     let narrow: Vec<f32> = cast(&x);
     let distributed = Distributed::new(&narrow, p, &[2, 2]);
-    for (key, given) in
-        [("pca", json!({})), ("ica", json!({"n_components": 3})), ("rica", json!({"max_iter": 10}))]
-    {
+    let fits = [
+        ("pca", json!({})),
+        ("ppca", json!({"n_components": 2})),
+        ("linear-eigengan", json!({"groups": [2, 1]})),
+        ("neural-pca", json!({"n_components": 2})),
+        ("sigma-pca", json!({"n_components": 2, "max_iter": 10})),
+        ("ica", json!({"n_components": 3})),
+        ("fastica", json!({"n_components": 3, "max_iter": 10})),
+        ("rica", json!({"max_iter": 10})),
+        ("factor-analysis", json!({"n_components": 2})),
+        ("complete-dictionary", json!({"n_components": 3, "max_iter": 10})),
+        ("rfn", json!({"n_components": 4, "max_iter": 3})),
+    ];
+    all_are_in(&fits, |_| true);
+    for (key, given) in fits {
         the_same(&distributed, &narrow, key, given);
     }
 }
@@ -93,10 +117,12 @@ fn weights_of_workers_give_the_bytes_of_one_process() {
         row[2] = f64::NAN;
     }
     let distributed = Distributed::weighted(&x, p, &[1, 3], Some(&weights));
-    for (key, given) in [
+    let fits = [
         ("pca", json!({"svd_solver": "full"})),
         ("pca", json!({"svd_solver": "covariance_eigh", "n_components": 3, "whiten": true})),
         ("pca", json!({"n_components": 2, "svd_solver": "krylov", "standardize": true})),
+        ("ppca", json!({"n_components": 3})),
+        ("linear-eigengan", json!({"groups": [2, 1]})),
         ("neural-pca", json!({"n_components": 3})),
         ("sigma-pca", json!({"n_components": 4, "max_iter": 20})),
         ("ica", json!({"n_components": 4, "max_iter": 20})),
@@ -105,7 +131,11 @@ fn weights_of_workers_give_the_bytes_of_one_process() {
         ("fastica", json!({"n_components": 3})),
         ("rica", json!({"n_components": 4, "max_iter": 20})),
         ("factor-analysis", json!({"n_components": 2, "rotation": "varimax"})),
-    ] {
+        ("complete-dictionary", json!({"n_components": 3, "max_iter": 10})),
+        ("rfn", json!({"n_components": 4, "max_iter": 3})),
+    ];
+    all_are_in(&fits, |accepts| accepts.weights);
+    for (key, given) in fits {
         let rows = Rows::from_slice(&x, p).unwrap().weighted(weights.as_slice()).unwrap();
         the_same_of(&distributed, rows, key, given);
     }
@@ -155,8 +185,11 @@ fn rows_with_missing_cells_on_workers_give_the_bytes_of_one_process() {
         };
         Ok(vec![answer(0, cut)?, answer(cut, x.len() / p)?])
     };
-    for key in ["ppca", "factor-analysis"] {
-        let given = settings(json!({"n_components": 2, "max_iter": 5}));
+    let fits = ["ppca", "linear-eigengan", "factor-analysis"];
+    let fits = fits.map(|key| (key, json!({"n_components": 2, "max_iter": 5})));
+    all_are_in(&fits, |accepts| accepts.missing);
+    for (key, given) in fits {
+        let given = settings(given);
         let mut rows = AnyRows::F64(Rows::remote((x.len() / p) as u64, p, &everywhere));
         let there = unmix::fit(key, &given, &mut rows, &Run::default()).unwrap();
         let mut rows = AnyRows::F64(Rows::from_slice(&x, p).unwrap());
@@ -189,71 +222,24 @@ fn columns_by_iteration_and_numbers_that_are_not_finite() {
     assert!(text.contains("row 30, column 2 is NaN"), "{text}");
 }
 
-/// The error message of a fit when `change` replaces the answers to its first job.
-fn refused(x: &[f64], p: usize, change: impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + Sync) -> String {
-    let everywhere = |job: &[u8]| Ok(change(job));
-    let mut rows = Rows::<f64>::remote((x.len() / p) as u64, p, &everywhere);
-    let error = unmix::Pca::default().fit(&mut rows, &Run::default()).unwrap_err().to_string();
-    assert!(!error.contains('\n') && !error.ends_with('.'), "{error}");
-    error
-}
-
 #[test]
-fn invalid_answers_are_refused() {
-    let p = 3;
-    let size = shards::shard_rows(p) as usize;
-    let x = falling(3 * size + 10, p, 1);
-    let of = |job: &[u8], from: usize, until: usize| {
-        let rows = AnyRows::from(Rows::from_slice(&x[from * p..until * p], p).unwrap());
-        shards::gather(job, &rows, from as u64, &Run::default()).unwrap()
+fn rows_of_halves_are_sent_unless_they_are_declined() {
+    let (n, p) = (3000, 4);
+    let x = falling(n, p, 7);
+    let sent = |given: Value| {
+        let bytes = AtomicUsize::new(0);
+        let everywhere = |job: &[u8]| {
+            let rows = AnyRows::from(Rows::from_slice(&x, p)?);
+            let answer = shards::gather(job, &rows, 0, &Run::default())?;
+            bytes.fetch_add(answer.len(), Ordering::Relaxed);
+            Ok(vec![answer])
+        };
+        let mut rows = AnyRows::F64(Rows::remote(n as u64, p, &everywhere));
+        unmix::fit("sigma-pca", &settings(given), &mut rows, &Run::default()).unwrap();
+        bytes.load(Ordering::Relaxed)
     };
-    let n = x.len() / p;
-    let message = refused(&x, p, |job| vec![of(job, 0, size), of(job, 2 * size, n)]);
-    assert!(message.contains(&format!("rows {size} to {} are in no result", 2 * size - 1)), "{message}");
-    let message = refused(&x, p, |job| vec![of(job, 0, 2 * size), of(job, size, n)]);
-    assert!(message.contains(&format!("rows {size} to {} are in two results", 2 * size - 1)), "{message}");
-    let message = refused(&x, p, |job| vec![of(job, 0, 2 * size)]);
-    assert!(message.contains("are in no result"), "{message}");
-    let message = refused(&x, p, |job| {
-        let answer = of(job, 0, n);
-        vec![answer[..answer.len() - 8].to_vec()]
-    });
-    assert!(message.contains("gather the shard again"), "{message}");
-    let message = refused(&x, p, |_| vec![b"something else".to_vec()]);
-    assert!(message.contains("neither an unmix job"), "{message}");
-    let message = refused(&x, p, |job| {
-        let mut answer = of(job, 0, n);
-        // The version of the format follows its name, which is preceded by its length.
-        answer[8 + 12] = 9;
-        vec![answer]
-    });
-    assert!(message.contains("another version of unmix"), "{message}");
-    // An answer to a job of another data type.
-    let kept: Mutex<Option<Vec<u8>>> = Mutex::new(None);
-    let keep = |job: &[u8]| {
-        *kept.lock().unwrap() = Some(job.to_vec());
-        Ok(Vec::new())
-    };
-    let mut rows = Rows::<f32>::remote(n as u64, p, &keep);
-    unmix::Pca::default().fit(&mut rows, &Run::default()).unwrap_err();
-    let job = kept.lock().unwrap().clone().unwrap();
-    let single: Vec<f32> = cast(&x);
-    let narrow = AnyRows::from(Rows::from_slice(&single, p).unwrap());
-    let other = shards::gather(&job, &narrow, 0, &Run::default()).unwrap();
-    let message = refused(&x, p, |_| vec![other.clone()]);
-    assert!(message.contains("float32") && message.contains("float64"), "{message}");
-    // Rows whose type, columns or position differ from those of the job.
-    let error = |rows: &AnyRows<'_>, first_row: u64| {
-        shards::gather(&job, rows, first_row, &Run::default()).unwrap_err().to_string()
-    };
-    let double = AnyRows::from(Rows::from_slice(&x, p).unwrap());
-    assert!(error(&double, 0).contains("the fit is of float32"));
-    let wide = AnyRows::from(Rows::from_slice(&single[..400], 4).unwrap());
-    assert!(error(&wide, 0).contains("they have 4 columns, but the fit is of 3"));
-    assert!(error(&narrow, 7).contains("are not whole shards"));
-    let entries = Sparse::from_csr(&[0usize, 1], &[0u32], &[1.0f32][..], p).unwrap();
-    let sparse = AnyRows::F32(Rows::new(entries, Features::default(), "sparse rows"));
-    let message = error(&sparse, 0);
-    assert!(message.contains("they are sparse, but the fit is of dense rows; give dense rows"), "{message}");
-    assert!(shards::gather(&job[..job.len() - 1], &narrow, 0, &Run::default()).is_err());
+    // docs/shards.md says so: few rows are sent whole by default.
+    let whole = sent(json!({"n_components": 2}));
+    assert_eq!(whole, sent(json!({"n_components": 2, "halves": true})));
+    assert!(whole >= sent(json!({"n_components": 2, "halves": false})) + 8 * n * p);
 }

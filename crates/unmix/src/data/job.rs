@@ -12,7 +12,7 @@ use crate::run::Run;
 use crate::stats::{AnyGather, AnyPartial, Packer, RowWeights, Unpacker};
 
 /// The header of jobs and results, and the version of their format.
-const MAGIC: (&str, u64) = ("unmix shards", 2);
+const MAGIC: (&str, u64) = ("unmix shards", 3);
 
 /// Makes a gather from its packed state.
 pub(crate) type UnpackGather<T> = fn(&mut Unpacker<'_>) -> Result<Box<dyn AnyGather<T>>>;
@@ -25,7 +25,9 @@ pub(crate) struct Job {
     kind: String,
     dtype: Dtype,
     plan: Plan,
-    /// Number of columns of the rows that the workers hold.
+    /// Number of columns of the rows that are summed.
+    width: usize,
+    /// Number of columns of the rows that the workers hold: those that are summed, or from which `maps` compute them.
     n_features: usize,
     n_rows: u64,
     /// Whether the rows that the workers hold are sparse.
@@ -50,6 +52,7 @@ impl Job {
             kind: gather.kind().to_string(),
             dtype: T::DTYPE,
             plan,
+            width: rows.n_features(),
             n_features: rows.n_features(),
             n_rows: rows.n_rows().unwrap_or(0),
             sparse: rows.is_sparse(),
@@ -76,6 +79,7 @@ impl Job {
         let mut out = self.head();
         out.count(self.plan.block_rows as u64);
         out.count(self.plan.shard_rows as u64);
+        out.count(self.width as u64);
         out.count(self.n_features as u64);
         out.count(self.n_rows);
         out.count(u64::from(self.sparse));
@@ -99,7 +103,8 @@ impl Job {
         let mut from = Unpacker::new(bytes);
         let (kind, dtype) = heading(&mut from, "the job")?;
         let (block_rows, shard_rows) = (from.count()? as usize, from.count()? as usize);
-        let (n_features, n_rows, sparse) = (from.count()? as usize, from.count()?, from.flag()?);
+        let (width, n_features) = (from.count()? as usize, from.count()? as usize);
+        let (n_rows, sparse) = (from.count()?, from.flag()?);
         let maps = (0..from.count()?).map(|_| from.bytes().map(<[u8]>::to_vec)).collect::<Result<_>>()?;
         let state = from.bytes()?.to_vec();
         from.end()?;
@@ -108,6 +113,7 @@ impl Job {
             kind,
             dtype,
             plan: Plan { block_rows, shard_rows },
+            width,
             n_features,
             n_rows,
             sparse,
@@ -167,20 +173,29 @@ impl Job {
                 format!("a result of the sum '{kind}' in {dtype}, not '{}' in {}", self.kind, self.dtype);
             return Err(self.wrong(found));
         }
+        let width = from.count()?;
+        if width != self.width as u64 {
+            return Err(self.wrong(format!("a result over rows of {width} columns, not of {}", self.width)));
+        }
         let (first_row, n_rows, count) = (from.count()?, from.count()?, from.count()?);
         let size = self.plan.shard_rows as u64;
         let end = first_row.checked_add(n_rows).filter(|end| *end <= self.n_rows);
-        let Some(end) = end.filter(|_| first_row.is_multiple_of(size)) else {
+        // A worker without rows may be at the end of the rows.
+        let whole = first_row.is_multiple_of(size) || first_row == self.n_rows;
+        let Some(end) = end.filter(|_| whole) else {
             return Err(self.wrong(format!("a result covers {n_rows} rows from row {first_row} on, which are not whole shards of these rows")));
         };
-        let (mut nodes, mut next) = (Vec::new(), first_row / size);
+        let (mut nodes, mut next) = (Vec::new(), first_row.div_ceil(size));
         for _ in 0..count {
             let (first, height) = (from.count()?, from.count()?);
-            if first != next || height > 63 || !first.is_multiple_of(1 << height) {
+            if first != next {
                 let found = format!("a result has a node at shard {first} instead of {next}");
                 return Err(self.wrong(found));
             }
-            next = first + (1 << height);
+            if height > 63 || !first.is_multiple_of(1 << height) {
+                return Err(self.wrong(format!("a result has a node of height {height} at shard {first}")));
+            }
+            next = first.saturating_add(1 << height);
             nodes.push((first, height as u32, part_from(from.bytes()?)?));
         }
         from.end()?;
@@ -243,8 +258,7 @@ impl Job {
 
     fn answered(&self, first_row: u64, n: u64, nodes: Nodes) -> Vec<u8> {
         let mut out = self.head();
-        out.count(first_row);
-        out.count(n);
+        [self.width as u64, first_row, n].into_iter().for_each(|x| out.count(x));
         let nodes = nodes.into_nodes();
         out.count(nodes.len() as u64);
         for (first, height, part) in nodes {
@@ -260,7 +274,7 @@ impl Job {
     /// The result of a worker that holds no rows.
     pub(crate) fn nothing(&self, first_row: u64) -> Vec<u8> {
         let mut out = self.head();
-        [first_row, 0, 0].into_iter().for_each(|x| out.count(x));
+        [self.width as u64, first_row, 0, 0].into_iter().for_each(|x| out.count(x));
         out.into_bytes()
     }
 

@@ -6,7 +6,7 @@ use crate::num::{Block, Real, Workspace};
 use crc32fast::Hasher;
 
 /// The CRC-32 of rows and their weights, in order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Checksum {
     sum: u32,
     /// Number of bytes.

@@ -7,7 +7,9 @@ use unmix::neural::native::{NativePass, NativeSums};
 use unmix::neural::nonlinearity::Nonlinearity;
 use unmix::neural::separation::{Pass, PassSums};
 use unmix::num::{Block, Matrix, factor};
-use unmix::stats::gaps::{FactorSums, GatherFactors, GatherObserved, LinearGaussian, ObservedCells};
+use unmix::stats::gaps::{
+    ExpectedMoments, FactorSums, GatherFactors, GatherMoments, GatherObserved, LinearGaussian, ObservedCells,
+};
 use unmix::stats::{
     Contrast, DirectionSums, FeatureView, Filters, Gather, GatherReweighted, Gram, Lengths, Moments, Partial,
     Reweighted, Scatter, ScoreSums, Sketch, SketchView, SourceSums, SourceView, Sparsity, Spread, Triangle,
@@ -21,6 +23,10 @@ pub(super) trait Statistic: Partial + Clone + PartialEq + std::fmt::Debug {
     fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>);
     /// Counts, locations, and second moments.
     fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>);
+    /// Bytes that the packed form may have in addition to the memory of the statistic: six lengths.
+    fn extra(&self) -> usize {
+        48
+    }
 }
 
 impl Statistic for Moments {
@@ -220,7 +226,7 @@ fn by_sizes(p: usize) -> GatherReweighted {
 }
 
 /// The rows of a block, in which 3 stands for a missing cell.
-fn with_gaps<T: Real>(block: &Block<'_, T>) -> Vec<f64> {
+pub(super) fn with_gaps<T: Real>(block: &Block<'_, T>) -> Vec<f64> {
     block.data.iter().map(|x| x.to_f64()).map(|x| if x == 3.0 { f64::NAN } else { x }).collect()
 }
 
@@ -239,28 +245,50 @@ impl Statistic for ObservedCells {
     }
 }
 
-/// The sums for a model with two factors whose noise variances differ between columns.
-fn factors(p: usize) -> GatherFactors {
+/// A model with two factors whose noise variances differ between columns.
+fn gaussian(p: usize) -> LinearGaussian {
     let loadings = Matrix::from_fn(p, 2, |j, a| 0.5 - (2 * j + a) as f64 / 7.0);
     let noise = (0..p).map(|j| 1.0 + j as f64).collect();
-    GatherFactors::new(LinearGaussian::new(vec![0.25; p], loadings, noise))
+    LinearGaussian::new(vec![0.25; p], loadings, noise)
 }
 
 impl Statistic for FactorSums {
     const NAME: &'static str = "factors";
     fn empty(p: usize) -> Self {
-        Gather::<f64>::zero(&factors(p), p)
+        Gather::<f64>::zero(&GatherFactors::new(gaussian(p)), p)
     }
     fn gather<T: Real>(&mut self, block: Block<'_, T>, _: &mut Workspace<T>) {
         let Block { first_row, n_features, weights, .. } = block;
         let data = &with_gaps(&block)[..];
         let block = Block { first_row, data, n_features, weights };
-        factors(n_features).add(self, block, &mut Workspace::default())
+        GatherFactors::new(gaussian(n_features)).add(self, block, &mut Workspace::default())
     }
     fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let parts =
             [&self.means, &self.moments, &self.tables, &self.cross, &self.squares].map(|part| &part[..]);
         (vec![self.n], Vec::new(), [&[self.log_density], &parts.concat()[..]].concat())
+    }
+}
+
+/// Expected moments under that model, in units that differ between columns.
+fn expected(p: usize) -> GatherMoments {
+    GatherMoments::new(gaussian(p), (0..p).map(|j| 1.0 + j as f64).collect())
+}
+
+impl Statistic for ExpectedMoments {
+    const NAME: &'static str = "expected moments";
+    fn empty(p: usize) -> Self {
+        Gather::<f64>::zero(&expected(p), p)
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, _: &mut Workspace<T>) {
+        let Block { first_row, n_features, weights, .. } = block;
+        let data = &with_gaps(&block)[..];
+        let block = Block { first_row, data, n_features, weights };
+        expected(n_features).add(self, block, &mut Workspace::default())
+    }
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        let moments = [&lower(&self.filled.lower)[..], &self.covariances, &[self.log_density]].concat();
+        (vec![self.filled.n], self.filled.mean.clone(), moments)
     }
 }
 
@@ -305,6 +333,6 @@ impl Statistic for NativeSums {
 }
 
 /// The lower triangle; the rest of the matrix is not filled.
-fn lower(m: &Matrix<f64>) -> Vec<f64> {
+pub(super) fn lower(m: &Matrix<f64>) -> Vec<f64> {
     (0..m.rows()).flat_map(|i| m.row(i)[..=i].to_vec()).collect()
 }

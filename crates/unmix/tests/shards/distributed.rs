@@ -25,6 +25,7 @@ fn from_hex(text: &str) -> Vec<u8> {
 #[test]
 fn worker() {
     let Ok(held) = std::env::var(HELD) else { return };
+    super::registered::register();
     let (first_row, path) = held.split_once(' ').unwrap();
     let (array, _) = open_npy(Path::new(path)).unwrap();
     let mut rows = AnyRows::from_array(array, Features::default(), "the file");
@@ -114,7 +115,7 @@ impl Distributed {
         Self { n, p, workers: Mutex::new(workers), _folder: folder }
     }
 
-    fn gather_all(&self, job: &[u8]) -> unmix::Result<Vec<Vec<u8>>> {
+    pub(super) fn gather_all(&self, job: &[u8]) -> unmix::Result<Vec<Vec<u8>>> {
         let mut workers = self.workers.lock().unwrap();
         workers.iter_mut().for_each(|worker| worker.send(job));
         // Answers may come in any order.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use unmix::{AnyRows, Rows, Run, shards};
 
 /// Fits that remote rows do not support: method, settings, and the operation that the error names. docs/shards.md has the same list.
-fn refused() -> Vec<(&'static str, Value, &'static str)> {
+pub(super) fn refused() -> Vec<(&'static str, Value, &'static str)> {
     vec![
         // One step for each row, in their order: each depends on the previous row.
         ("ica", json!({"algorithm": "easi"}), "ica with algorithm='easi'"),

@@ -105,12 +105,22 @@ fn three_workers_give_the_bytes_of_one_process() {
         ("pca", few("randomized")),
         ("pca", few("arpack")),
         ("neural-pca", json!({"n_components": 3})),
+        ("ppca", json!({"n_components": 3})),
+        ("linear-eigengan", json!({"groups": [2, 1]})),
+        ("factor-analysis", json!({"n_components": 2})),
+        ("rfn", json!({"n_components": 3, "max_iter": 2})),
     ];
-    for (key, given) in cases.clone() {
+    super::all_are_in(&cases, |accepts| accepts.sparse);
+    for (key, given) in cases {
         made.the_same(key, given, &ends);
     }
     made.weights = Some((0..made.n()).map(|i| (i % 4) as f64 * 0.5).collect());
-    for (key, given) in cases.into_iter().take(2) {
+    for (key, given) in [
+        ("pca", json!({})),
+        ("pca", json!({"standardize": true, "whiten": true})),
+        ("linear-eigengan", json!({"n_components": 3})),
+        ("rfn", json!({"n_components": 3, "max_iter": 2})),
+    ] {
         made.the_same(key, given, &ends);
     }
 }

@@ -16,8 +16,8 @@ pub struct CellLists {
     pub values: Vec<f64>,
     /// The first infinite number: row, column, value.
     pub infinite: Option<(u64, u64, f64)>,
-    /// The first row whose weight is neither 1 nor 0, and its weight: a list has every cell once, so such weights are refused by
-    /// whoever needs them.
+    /// The first row whose weight is neither 1 nor 0, and its weight: a list has every cell once, so that the methods that
+    /// use lists refuse such weights.
     pub weighted: Option<(u64, f64)>,
 }
 
@@ -96,16 +96,15 @@ impl Partial for CellLists {
         self.columns.iter().for_each(|j| out.count(u64::from(*j)));
         out.numbers(&self.values);
         out.count(u64::from(self.infinite.is_some()));
-        if let Some((row, column, x)) = self.infinite {
-            out.count(row);
-            out.count(column);
-            out.number(x);
-        }
+        // Both always take the same room, so that parts of the same size are packed in as many bytes.
+        let (row, column, x) = self.infinite.unwrap_or_default();
+        out.count(row);
+        out.count(column);
+        out.number(x);
         out.count(u64::from(self.weighted.is_some()));
-        if let Some((row, weight)) = self.weighted {
-            out.count(row);
-            out.number(weight);
-        }
+        let (row, weight) = self.weighted.unwrap_or_default();
+        out.count(row);
+        out.number(weight);
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
@@ -125,14 +124,10 @@ impl Partial for CellLists {
         }
         part.values = from.numbers()?;
         from.check(part.values.len() == part.columns.len())?;
-        part.infinite = match from.flag()? {
-            true => Some((from.count()?, from.count()?, from.number()?)),
-            false => None,
-        };
-        part.weighted = match from.flag()? {
-            true => Some((from.count()?, from.number()?)),
-            false => None,
-        };
+        let (there, infinite) = (from.flag()?, (from.count()?, from.count()?, from.number()?));
+        part.infinite = there.then_some(infinite);
+        let (there, weighted) = (from.flag()?, (from.count()?, from.number()?));
+        part.weighted = there.then_some(weighted);
         Ok(part)
     }
 
