@@ -48,13 +48,14 @@ fn words(value: &Value) -> Vec<&str> {
 
 /// Whether the list excepts a word: true by its name, false with all words of its setting.
 fn excepted(method: &str, setting: &str, word: &str) -> Option<bool> {
-    let entries =
-        WITHOUT_CASE.iter().filter(|(key, name, ..)| *key == method && (*name == "*" || *name == setting));
-    let mut of_word = entries.map(|(_, _, listed, _)| match listed.is_empty() {
-        true => Some(false),
-        false => listed.contains(&word).then_some(true),
-    });
-    of_word.find(Option::is_some).flatten()
+    let of_setting =
+        |(key, name, ..): &(&str, &str, &[&str], &str)| *key == method && (*name == "*" || *name == setting);
+    WITHOUT_CASE.iter().filter(|entry| of_setting(entry)).find_map(|(_, _, listed, _)| {
+        match listed.is_empty() {
+            true => Some(false),
+            false => listed.contains(&word).then_some(true),
+        }
+    })
 }
 
 #[test]
