@@ -4,6 +4,7 @@ mod bad;
 mod bits;
 pub(crate) mod cases;
 mod cheap;
+mod covered;
 mod effect;
 mod incremental;
 mod limits;

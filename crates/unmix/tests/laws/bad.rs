@@ -38,9 +38,7 @@ fn a_number_that_is_not_finite_is_named_by_row_and_column() {
     fn check<T: Known>(case: &Case) {
         for (at, word, x) in spoiled(case, &case.data::<T>()) {
             if word == "NaN" && case.method.accepts.missing {
-                // `groups` and `prior` cannot be combined with missing cells.
-                let alone = ["groups", "prior"].iter().all(|name| case.given.get(*name).is_none());
-                assert_eq!(case.try_fit(&x).is_ok(), alone, "{case}");
+                assert_eq!(case.try_fit(&x).is_ok(), case.takes_gaps(), "{case}");
                 continue;
             }
             match error_of(case.try_fit(&x), &case.to_string()) {
@@ -184,10 +182,15 @@ fn data_that_do_not_vary_are_refused() {
 
 #[test]
 fn squares_that_overflow_are_refused_and_not_taken_for_infinities_in_the_data() {
+    fn check<T: Known>(case: &Case, factor: f64) {
+        let huge: Vec<T> = case.data::<T>().iter().map(|x| T::from_f64(x.to_f64() * factor)).collect();
+        let e = error_of(case.try_fit(&huge), &format!("{case}, {}", T::DTYPE));
+        assert!(matches!(&e, Error::Overflow { .. }), "{case}: {e:?}");
+    }
     for case in every_case() {
-        let huge: Vec<f64> = case.data::<f64>().iter().map(|x| x * 1e200).collect();
-        let e = error_of(case.try_fit(&huge), &case.to_string());
-        assert!(matches!(e, Error::Overflow { .. }), "{case}: {e:?}");
+        check::<f64>(&case, 1e200);
+        // The largest number of single precision is about 3e38.
+        check::<f32>(&case, 1e30);
     }
 }
 
@@ -253,6 +256,61 @@ fn numbers_of_components_outside_their_range_are_refused_by_every_method() {
         }
         error_of(fit(-1), method.key);
     }
+}
+
+/// Whether more components than rows or columns are possible: these methods are overcomplete, and FastICA reduces the number to what is
+/// possible, as scikit-learn's does.
+fn takes_many(case: &Case) -> bool {
+    let overcomplete = ["rica", "fastica", "rfn", "sae", "dae", "rbm"].contains(&case.method.key);
+    let with_prior = case.given.get("prior").is_some_and(|prior| prior != "none");
+    overcomplete || with_prior
+}
+
+#[test]
+fn numbers_of_components_outside_their_range_are_refused_on_every_path() {
+    let mut refused = 0;
+    for case in every_case() {
+        let Some(setting) = case.method.settings.iter().find(|s| s.name == "n_components") else { continue };
+        // The settings of a stack are lists with one entry for each layer. ICA without whitening keeps every column.
+        if case.method.key == "stacked-rfn" || !setting.has_effect(&case.resolved()) {
+            continue;
+        }
+        let x = case.data::<f64>();
+        let fit = |k: i64| {
+            let mut given = settings(case.given.clone());
+            given.insert("n_components".into(), k.into());
+            try_fit(case.method.key, &given, &x, case.p)
+        };
+        let named = |k: usize| {
+            let e = error_of(fit(k as i64), &case.to_string());
+            assert!(
+                matches!(&e, Error::Setting { name, .. } if name == "n_components"),
+                "{case}, n_components={k}: {e:?}"
+            );
+            e.to_string()
+        };
+        // There are at most as many atoms as rows, and as many components as rows or columns.
+        let most = if case.method.key == "dictionary" { case.n } else { case.n.min(case.p) };
+        if !takes_many(&case) {
+            let message = named(most + 1);
+            // Given blocks already fix the number of components.
+            let by_blocks = case.given.get("groups").is_some_and(|groups| groups.is_array());
+            assert!(by_blocks || message.contains("from"), "{case}: {message}");
+            refused += 1;
+        }
+        // These methods also fit models of 0 components or factors, unless the solver computes the first components only.
+        let first_only = ["arpack", "krylov", "randomized", "power", "deflation"];
+        let solver = case.given.get("svd_solver").and_then(|solver| solver.as_str());
+        if !["pca", "ppca", "linear-eigengan", "factor-analysis", "matrix-completion"]
+            .contains(&case.method.key)
+            || solver.is_some_and(|solver| first_only.contains(&solver))
+        {
+            named(0);
+            refused += 1;
+        }
+        error_of(fit(-1), &case.to_string());
+    }
+    assert!(refused > 0 || std::env::var_os("UNMIX_LAWS").is_some());
 }
 
 #[test]

@@ -1,40 +1,114 @@
 //! The same rows give the same bits with every method, for any number of threads and however the rows are stored.
 
 use super::{Case, every_case};
-use crate::made::{Known, bits, cast, digest, falling, fit_any, on_threads, settings};
+use crate::made::{Known, bits, digest, fit_any, on_threads, settings};
 use crate::same_bits::everywhere;
+use std::collections::{BTreeMap, BTreeSet};
 use unmix::data::Plan;
 use unmix::{Model, Rows};
+
+/// Numbers of threads, over which fits are distributed.
+const THREADS: [usize; 4] = [1, 2, 3, 7];
+
+/// Kinds of storage that `everywhere` visits.
+const KINDS: usize = 8;
 
 impl Case {
     /// Rows for several shards, where the case has more rows than columns.
     fn rows_of_shards<T: Known>(&self) -> Vec<T> {
-        let n = match self.n > self.p && self.p < 100 {
+        self.rows(match self.n > self.p && self.p < 100 {
             true => 2 * Plan::for_sources(self.p, self.p).shard_rows + 300,
             false => self.n,
-        };
-        cast(&falling(n, self.p, 7))
+        })
     }
 
     fn on<T: Known>(&self, rows: Rows<'_, T>, threads: usize) -> Model {
-        let given = settings(self.given.clone());
-        let model = fit_any(self.method.key, &given, &mut T::any(rows), &on_threads(threads));
+        let model = fit_any(self.method.key, &self.given_briefly(), &mut T::any(rows), &on_threads(threads));
         model.unwrap_or_else(|e| panic!("{self}: {e}"))
     }
 }
 
-fn check<T: Known>(case: &Case, every: usize) {
+/// The storage and threads of a case's fits: every `every`-th kind of storage, which is 1, 2 or 4, from one that depends on the number of
+/// the case. Over successive cases all kinds are visited, each with every number of threads.
+#[derive(Clone, Copy)]
+struct Turns {
+    number: usize,
+    every: usize,
+}
+
+impl Turns {
+    /// The threads for the kind of storage at this place of `everywhere`, if it has its turn.
+    fn threads(self, place: usize) -> Option<usize> {
+        let Self { number, every } = self;
+        let (stride, first) = match every {
+            4 => (2, number + number / 4),
+            _ => (1, number / every),
+        };
+        let has_turn = place % every == number % every;
+        has_turn.then(|| THREADS[(stride * (place / every) + first) % THREADS.len()])
+    }
+}
+
+/// The cases of every method with their turns: every `every`-th kind of storage, more of them if the method has few cases, and all with
+/// `UNMIX_TESTS=all`.
+fn with_turns(every: usize) -> Vec<(Case, Turns)> {
+    let all = std::env::var_os("UNMIX_TESTS").is_some_and(|which| which == "all");
+    let cases = every_case();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    cases.iter().for_each(|case| *counts.entry(case.method.key).or_default() += 1);
+    let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
+    let turns = |case: &Case| {
+        let next = numbers.entry(case.method.key).or_default();
+        let number = *next;
+        *next += 1;
+        let every = match counts[case.method.key] {
+            _ if all => 1,
+            n if n >= every => every,
+            2.. => 2,
+            _ => 1,
+        };
+        Turns { number, every }
+    };
+    let turns: Vec<Turns> = cases.iter().map(turns).collect();
+    cases.into_iter().zip(turns).collect()
+}
+
+/// Storage and threads, as they were visited by the cases of each method.
+#[derive(Default)]
+struct Visited {
+    pairs: BTreeMap<&'static str, BTreeSet<(String, usize)>>,
+    cases: BTreeMap<&'static str, (usize, usize)>,
+}
+
+impl Visited {
+    /// Asserts that the cases of every method visited every kind of storage and every number of threads, and, if there are enough of
+    /// them, every pair.
+    fn check(&self) {
+        for (key, pairs) in &self.pairs {
+            let storage: BTreeSet<&str> = pairs.iter().map(|(storage, _)| storage.as_str()).collect();
+            let threads: BTreeSet<usize> = pairs.iter().map(|(_, threads)| *threads).collect();
+            assert_eq!(storage.len(), KINDS, "{key}: {storage:?}");
+            assert_eq!(threads, BTreeSet::from(THREADS), "{key}");
+            let (cases, every) = self.cases[key];
+            if cases >= THREADS.len() * every {
+                assert_eq!(pairs.len(), KINDS * THREADS.len(), "{key}: {pairs:?}");
+            }
+        }
+    }
+}
+
+fn check<T: Known>(case: &Case, turns: Turns, visited: &mut Visited) {
     let x = case.rows_of_shards::<T>();
     let one = case.on(Rows::from_slice(&x, case.p).unwrap(), 1);
     let want = digest(&one);
     let codes = one.encode_to_vec(&Rows::from_slice(&x, case.p).unwrap(), &on_threads(1)).unwrap();
-    let mut turn = 0;
+    let pairs = visited.pairs.entry(case.method.key).or_default();
+    let mut place = 0;
     everywhere(&x, case.p, |storage, rows| {
-        turn += 1;
-        if turn % every != 0 {
-            return;
-        }
-        let threads = [2, 3, 7][turn % 3];
+        let threads = turns.threads(place);
+        place += 1;
+        let Some(threads) = threads else { return };
+        pairs.insert((storage.to_string(), threads));
         // Codes are computed before the fit, which would read a stream into memory.
         let found = one.encode_to_vec(&rows, &on_threads(threads)).unwrap();
         assert!(found == codes, "{case}, {storage}, {threads} threads: codes differ");
@@ -46,6 +120,9 @@ fn check<T: Known>(case: &Case, every: usize) {
             bits(&model)
         );
     });
+    assert_eq!(place, KINDS);
+    let counted = visited.cases.entry(case.method.key).or_default();
+    *counted = (counted.0 + 1, turns.every);
     // The code of a row does not depend on the rows encoded with it.
     let k = one.n_codes();
     for i in (0..x.len() / case.p).step_by(x.len() / case.p / 5 + 1) {
@@ -55,18 +132,36 @@ fn check<T: Known>(case: &Case, every: usize) {
     }
 }
 
+fn check_every_case<T: Known>(every: usize) {
+    let mut visited = Visited::default();
+    for (case, turns) in with_turns(every) {
+        check::<T>(&case, turns, &mut visited);
+    }
+    visited.check();
+}
+
 #[test]
 fn every_path_gives_the_same_bits_from_everywhere() {
-    for case in every_case() {
-        // Strided arrays, files in both memory orders, and streams.
-        check::<f64>(&case, 2);
-    }
+    check_every_case::<f64>(2);
 }
 
 #[test]
 fn every_path_gives_the_same_bits_in_single_precision() {
-    for case in every_case() {
-        check::<f32>(&case, 4);
+    check_every_case::<f32>(4);
+}
+
+#[test]
+fn turns_visit_every_storage_with_every_number_of_threads() {
+    for every in [1, 2, 4] {
+        let visits = |number: usize| {
+            let turns = Turns { number, every };
+            (0..KINDS).filter_map(move |place| Some((place, turns.threads(place)?)))
+        };
+        assert!((0..9).all(|number| visits(number).count() == KINDS / every));
+        let pairs: BTreeSet<(usize, usize)> = (0..4 * every).flat_map(visits).collect();
+        assert_eq!(pairs.len(), KINDS * THREADS.len(), "every {every}");
+        let few: BTreeSet<usize> = (0..every).flat_map(visits).map(|(_, threads)| threads).collect();
+        assert_eq!(few, BTreeSet::from(THREADS), "every {every}");
     }
 }
 
@@ -94,11 +189,8 @@ fn methods_take_remote_rows_and_missing_cells_as_declared() {
             let message = message.map(|_| ()).unwrap_err().to_string();
             assert!(message.contains("load the rows on this machine"), "{case}: {message}");
         }
-        // `groups` and `prior` cannot be combined with missing cells.
-        let alone = ["groups", "prior"].iter().all(|name| case.given.get(*name).is_none());
-        let missing = case.method.accepts.missing && alone;
         let mut x = case.data::<f64>();
         x[case.p + 1] = f64::NAN;
-        assert_eq!(case.try_fit(&x).is_ok(), missing, "{case}");
+        assert_eq!(case.try_fit(&x).is_ok(), case.takes_gaps(), "{case}");
     }
 }

@@ -1,7 +1,8 @@
 //! One case for every path through a solver.
 
 use crate::made::{Known, cast, falling, settings, try_fit};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use unmix::method::Setting;
 use unmix::num::random::Stream;
 use unmix::{METHODS, Method, Model};
 
@@ -18,11 +19,19 @@ pub(crate) struct Case {
 
 impl Case {
     pub(crate) fn data<T: Known>(&self) -> Vec<T> {
-        let mut x = falling(self.n, self.p, 7);
+        self.rows(self.n)
+    }
+
+    /// `n` rows of the case's width, a fifth of whose cells are missing if the case has gaps; no row is without cells.
+    pub(crate) fn rows<T: Known>(&self, n: usize) -> Vec<T> {
+        let p = self.p;
+        let mut x = falling(n, p, 7);
         if self.has_gaps() {
             let draws = Stream::new(13, 0);
-            let gap = |at: usize| draws.uniform(at as u64) < 0.2 && at > 0 && at + 1 < self.n * self.p;
-            x.iter_mut().enumerate().filter(|(at, _)| gap(*at)).for_each(|(_, x)| *x = f64::NAN);
+            let gap = |at: usize| draws.uniform(at as u64) < 0.2 && at > 0 && at + 1 < n * p;
+            for i in (0..n).filter(|i| !(i * p..(i + 1) * p).all(gap)) {
+                (i * p..(i + 1) * p).filter(|at| gap(*at)).for_each(|at| x[at] = f64::NAN);
+            }
         }
         cast(&x)
     }
@@ -30,6 +39,33 @@ impl Case {
     /// Whether the rows have missing cells.
     pub(crate) fn has_gaps(&self) -> bool {
         self.name.ends_with("gaps")
+    }
+
+    /// Whether a fit with these settings takes missing cells: blocks of equal variances, priors, the closed form and parallel analysis need
+    /// every cell.
+    pub(crate) fn takes_gaps(&self) -> bool {
+        let needs_cells = ["groups", "prior"].iter().any(|name| self.given.get(*name).is_some())
+            || self.given.get("algorithm") == Some(&json!("closed-form"))
+            || self.given.get("n_components") == Some(&json!("parallel"));
+        self.method.accepts.missing && !needs_cells
+    }
+
+    /// The settings, with defaults for those that are not given.
+    pub(crate) fn resolved(&self) -> Map<String, Value> {
+        let value = |s: &Setting| self.given.get(s.name).cloned().unwrap_or_else(|| s.default_value());
+        let listed = self.method.settings.iter().filter(|s| s.is_json());
+        listed.map(|s| (s.name.to_string(), value(s))).collect()
+    }
+
+    /// The settings for tests of bits on many rows: with at most twelve iterations where these go over missing cells, which are slower; a
+    /// different bit shows after a few.
+    pub(crate) fn given_briefly(&self) -> Map<String, Value> {
+        let mut given = settings(self.given.clone());
+        if self.has_gaps() && self.method.accepts.stream {
+            let most = given.get("max_iter").and_then(Value::as_u64).unwrap_or(u64::MAX);
+            given.insert("max_iter".into(), most.min(12).into());
+        }
+        given
     }
 
     pub(crate) fn fit<T: Known>(&self, x: &[T]) -> Model {
@@ -110,6 +146,13 @@ fn of(method: &'static Method) -> Vec<Case> {
             by_variance("a share", json!({"n_components": 0.9}), 200, 10),
             by_variance("Minka's rule", json!({"n_components": "mle"}), 200, 10),
             by_variance("BIC", json!({"n_components": "bic"}), 200, 10),
+            by_variance("optimal threshold", json!({"n_components": "gavish-donoho"}), 200, 10),
+            by_variance("largest ratio", json!({"n_components": "gap"}), 200, 10),
+            by_variance("largest difference", json!({"n_components": "gap-difference"}), 200, 10),
+            otherwise("Minka's rule, wide", json!({"n_components": "minka"}), 20, 60),
+            // Their random permutations and blocks depend on the order of rows and columns.
+            otherwise("parallel analysis", json!({"n_components": "parallel"}), 200, 10),
+            otherwise("bi-cross-validation", json!({"n_components": "cv"}), 200, 10),
             by_variance("none", json!({"n_components": 0}), 50, 6),
         ],
         "ppca" => vec![
@@ -120,6 +163,13 @@ fn of(method: &'static Method) -> Vec<Case> {
             otherwise("noise alone", json!({"n_components": 0}), 50, 6),
             otherwise("at the floor", json!({"n_components": 2, "noise_floor": 0.5}), 200, 10),
             otherwise("by iterations", json!({"n_components": 3, "algorithm": "em"}), 300, 12),
+            otherwise("a number by AIC", json!({"n_components": "aic"}), 120, 6),
+            otherwise(
+                "a number by BIC, closed form",
+                json!({"n_components": "bic", "algorithm": "closed-form"}),
+                120,
+                6,
+            ),
             otherwise("with gaps", json!({"n_components": 3}), 700, 9),
             otherwise("standardized, with gaps", json!({"n_components": 2, "standardize": true}), 300, 8),
             otherwise("a number by BIC, with gaps", json!({"max_iter": 30}), 300, 6),
@@ -130,6 +180,8 @@ fn of(method: &'static Method) -> Vec<Case> {
             otherwise("wide", json!({"n_components": 4}), 30, 60),
             otherwise("given blocks", json!({"groups": [2, 1]}), 200, 10),
             otherwise("blocks by BIC", json!({"groups": "bic", "standardize": true}), 700, 9),
+            otherwise("a number by AIC", json!({"n_components": "aic"}), 120, 6),
+            otherwise("a number by BIC", json!({"n_components": "bic"}), 120, 6),
             otherwise("with gaps", json!({"n_components": 2}), 300, 6),
         ],
         "neural-pca" => vec![
@@ -166,6 +218,24 @@ fn of(method: &'static Method) -> Vec<Case> {
             ),
             otherwise("by Adam", json!({"n_components": 3, "variant": "ema-tanh", "max_epochs": 3}), 400, 9),
             otherwise("by descent", json!({"n_components": 2, "solver": "sgd", "max_epochs": 2}), 400, 9),
+            otherwise(
+                "by Adam, deviations of batches",
+                json!({"n_components": 2, "solver": "adam", "sigma": "batch", "max_epochs": 2}),
+                400,
+                9,
+            ),
+            otherwise(
+                "power method, as found",
+                json!({"solver": "gpm", "h": "tanh", "deriv": "true", "a": 0.8, "n_components": 2, "order": "found"}),
+                300,
+                6,
+            ),
+            otherwise(
+                "published fixed point",
+                json!({"constraint": "native", "n_components": 3, "max_iter": 60}),
+                400,
+                9,
+            ),
         ],
         "ica" => vec![
             otherwise("by rotations", json!({}), 700, 9),
@@ -180,6 +250,31 @@ fn of(method: &'static Method) -> Vec<Case> {
             otherwise("logistic density", json!({"algorithm": "infomax"}), 300, 6),
             otherwise("online", json!({"algorithm": "easi", "max_iter": 1}), 300, 6),
             otherwise("two layers", json!({"algorithm": "sigma-pca"}), 700, 4),
+            otherwise(
+                "two layers of sigma-PCA",
+                json!({"algorithm": "sigma-pca", "first_layer": "sigma-pca", "max_iter": 60}),
+                700,
+                4,
+            ),
+            otherwise("fitted contrasts", json!({"fun": "adaptive", "max_iter": 40}), 700, 5),
+            otherwise(
+                "for outliers, as found",
+                json!({"fun": "exp", "order": "found", "max_iter": 20}),
+                300,
+                5,
+            ),
+            otherwise(
+                "fixed point by kurtosis",
+                json!({"algorithm": "fastica", "fun": "cube", "max_iter": 20}),
+                300,
+                5,
+            ),
+            otherwise(
+                "deflation by skewness",
+                json!({"algorithm": "fastica", "orthogonalization": "deflation", "fun": "skew", "max_iter": 20}),
+                300,
+                5,
+            ),
             otherwise("some rows first", json!({"subsample": 300}), 700, 5),
             otherwise("few of many columns", json!({"n_components": 4}), 300, 12),
             otherwise("wide", json!({"n_components": 5, "max_iter": 30}), 40, 90),
@@ -193,10 +288,12 @@ fn of(method: &'static Method) -> Vec<Case> {
             otherwise("arbitrary variance", json!({"whiten": "arbitrary-variance", "fun": "exp"}), 300, 6),
             otherwise("not whitened", json!({"whiten": false, "max_iter": 30}), 300, 5),
             otherwise("few of many columns", json!({"n_components": 3, "fun": "cube"}), 200, 30),
+            otherwise("by skewness", json!({"fun": "skew", "max_iter": 20}), 300, 5),
         ],
         "rica" => vec![
             otherwise("complete", json!({}), 700, 9),
             otherwise("more than there are directions", json!({"n_components": 20, "max_iter": 60}), 300, 6),
+            otherwise("batches", json!({"batch_size": 100, "max_epochs": 2}), 300, 6),
             otherwise(
                 "more of them, of any length",
                 json!({"n_components": 9, "unit_norm": false, "beta": 0.05, "max_iter": 60}),
@@ -226,6 +323,20 @@ fn of(method: &'static Method) -> Vec<Case> {
             otherwise("without offsets, gaps", json!({"n_components": 3, "offsets": false}), 40, 15),
             otherwise("offsets alone, gaps", json!({"n_components": 0}), 30, 8),
             otherwise("as many as there are, wide, gaps", json!({"tol": 0.01}), 25, 40),
+            otherwise("ridge, gaps", json!({"n_components": 2, "alpha": 0.1}), 40, 12),
+            otherwise("nuclear norm, wide, gaps", json!({"algorithm": "soft-impute", "alpha": 8.0}), 25, 40),
+            otherwise(
+                "nuclear norm by held-out cells, wide, gaps",
+                json!({"algorithm": "soft-impute"}),
+                25,
+                40,
+            ),
+            otherwise(
+                "likelihood, wide, gaps",
+                json!({"algorithm": "ppca-em", "n_components": 2, "max_iter": 40}),
+                25,
+                40,
+            ),
         ],
         "factor-analysis" => vec![
             otherwise("tall", json!({"n_components": 3}), 700, 9),
@@ -249,6 +360,12 @@ fn of(method: &'static Method) -> Vec<Case> {
                 9,
             ),
             otherwise("BIC", json!({"n_components": "bic"}), 300, 9),
+            otherwise("parallel analysis", json!({"n_components": "parallel"}), 200, 9),
+            otherwise("quartimax", json!({"n_components": 3, "rotation": "quartimax"}), 200, 9),
+            otherwise("equamax", json!({"n_components": 3, "rotation": "equamax"}), 200, 9),
+            otherwise("promax", json!({"n_components": 3, "rotation": "promax"}), 200, 9),
+            otherwise("geomin", json!({"n_components": 3, "rotation": "geomin"}), 200, 9),
+            otherwise("with gaps", json!({"n_components": 2}), 300, 6),
             otherwise(
                 "sparse loadings",
                 json!({"n_components": 2, "prior": "laplace-loadings", "l1": 0.02, "max_iter": 30}),
@@ -379,6 +496,18 @@ fn of(method: &'static Method) -> Vec<Case> {
                 300,
                 6,
             ),
+            otherwise(
+                "random atoms, kept, encoded by proximal steps",
+                json!({"init": "random", "dead_unit": "keep", "coder": "fista", "batch_size": 8, "max_epochs": 2}),
+                16,
+                24,
+            ),
+            otherwise(
+                "dead atoms by rows, encoded by plain steps",
+                json!({"dead_unit": "data", "coder": "ista", "batch_size": 8, "max_epochs": 2}),
+                16,
+                24,
+            ),
         ],
         "sae" => vec![
             otherwise("largest of a row", json!({"max_epochs": 4}), 300, 6),
@@ -403,6 +532,13 @@ fn of(method: &'static Method) -> Vec<Case> {
             otherwise(
                 "gates, a given penalty",
                 json!({"activation": "gated", "alpha": 0.2, "n_components": 12, "max_epochs": 5}),
+                300,
+                6,
+            ),
+            otherwise("dead units are kept", json!({"dead_unit": "keep", "l0": 2, "max_epochs": 3}), 300, 6),
+            otherwise(
+                "dead units are drawn again",
+                json!({"dead_unit": "resample", "l0": 2, "n_components": 40, "batch_size": 100, "max_epochs": 3}),
                 300,
                 6,
             ),
@@ -489,6 +625,21 @@ fn of(method: &'static Method) -> Vec<Case> {
             ),
             otherwise("batches", json!({"n_components": 5, "batch_size": 64, "max_iter": 3}), 300, 9),
             otherwise(
+                "normal noise, zeros before the normalisation, absolute floor",
+                json!({
+                    "n_components": 5, "input_noise": 0.1, "input_noise_kind": "gaussian", "dropout": 0.2, "dropout_place": "before",
+                    "psi_min_unit": "absolute", "dead_unit": "zero", "max_iter": 4,
+                }),
+                200,
+                9,
+            ),
+            otherwise(
+                "salt and pepper",
+                json!({"n_components": 5, "input_noise": 0.1, "input_noise_kind": "salt-pepper", "max_iter": 4}),
+                200,
+                9,
+            ),
+            otherwise(
                 "one unit after the other",
                 json!({"n_components": 6, "e_step": "coordinate", "max_iter": 5}),
                 300,
@@ -513,6 +664,8 @@ fn of(method: &'static Method) -> Vec<Case> {
             otherwise("a number, about the mean", json!({"alpha": 0.3, "center": true}), 60, 9),
             otherwise("not negative, least squares", json!({"positive_code": true, "debias": true}), 60, 9),
             otherwise("proximal steps", json!({"algorithm": "fista", "alpha": 0.5}), 16, 24),
+            otherwise("plain proximal steps", json!({"algorithm": "ista", "alpha": 0.5}), 16, 24),
+            otherwise("alpha by held-out entries", json!({"alpha": "cv"}), 16, 24),
             otherwise("the homotopy", json!({"algorithm": "lars", "alpha": 0.5}), 16, 24),
             otherwise("pursuit", json!({"algorithm": "omp", "n_nonzero_coefs": 3}), 60, 12),
             otherwise("with gaps", json!({}), 40, 9),
