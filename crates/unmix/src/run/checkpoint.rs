@@ -9,6 +9,7 @@
 
 use super::{NewFile, Run};
 use crate::error::{Error, Result};
+use crate::num::Matrix;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -18,7 +19,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The first bytes of a checkpoint; the number is that of its format.
-const MAGIC: &[u8; 20] = b"unmix checkpoint  1\n";
+const MAGIC: &[u8; 20] = b"unmix checkpoint  2\n";
 
 /// Seconds between two writes by default.
 const EVERY: f64 = 60.0;
@@ -58,10 +59,22 @@ pub(crate) struct Identity {
     pub(crate) dtype: String,
     pub(crate) n_rows: u64,
     pub(crate) n_features: u64,
+    /// The shape of a sample, on which some initial values depend.
+    pub(crate) feature_shape: Vec<usize>,
     /// Checksum of all numbers and weights, in order.
     pub(crate) rows: u32,
     /// Checksum of the model that the fit starts from.
     pub(crate) init: Option<u32>,
+    /// Checksums of the tables given beside the settings, by name.
+    pub(crate) tables: BTreeMap<String, u32>,
+}
+
+/// Checksum of a table: its shape and its numbers.
+pub(crate) fn table_checksum(table: &Matrix<f64>) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&(table.rows() as u64).to_le_bytes());
+    table.as_slice().iter().for_each(|x| hasher.update(&x.to_le_bytes()));
+    hasher.finalize()
 }
 
 /// A loop's position: number and iteration of each loop around it, then its own number.
@@ -277,6 +290,10 @@ fn compare(path: &Path, found: &Identity, asked: &Identity) -> Result<()> {
     if shape(found) != shape(asked) {
         return differs("rows of shape", &shape(found), &shape(asked));
     }
+    if found.feature_shape != asked.feature_shape {
+        let shape = |of: &Identity| format!("{:?}", of.feature_shape);
+        return differs("samples of shape", &shape(found), &shape(asked));
+    }
     if found.settings != asked.settings {
         let (found, asked) = different_settings(&found.settings, &asked.settings);
         return differs("settings", &found, &asked);
@@ -292,7 +309,14 @@ fn compare(path: &Path, found: &Identity, asked: &Identity) -> Result<()> {
         let found = "it is a checkpoint of a fit with another start (init)";
         return Err(Error::format(path, found, BEGIN_ANEW));
     }
-    Ok(())
+    let mut tables = found.tables.keys().chain(asked.tables.keys());
+    match tables.find(|name| found.tables.get(*name) != asked.tables.get(*name)) {
+        Some(name) => {
+            let found = format!("it is a checkpoint of a fit with other values of {name}");
+            Err(Error::format(path, found, BEGIN_ANEW))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The settings with different values, as in "n_components=3, tol=0.001", in each of two sets of settings in JSON.

@@ -112,7 +112,7 @@ impl SparseCoder {
     /// No dictionary, one of zeros or of another width; infinities; numbers whose squares underflow to 0; errors of the source. Rows that
     /// do not converge are not an error: the report states their number.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
-        METHOD.begin(self, rows, run)?;
+        METHOD.begin_given(self, &[("dictionary", self.dictionary.as_ref())], rows, run)?;
         if rows.n_counted() == 0 {
             let (method, what) = (METHOD.key.into(), rows.origin().into());
             return Err(Error::TooFewRows { method, need: 1, got: 0, what, remedy: "give rows".into() });

@@ -34,9 +34,11 @@ fn identity() -> Identity {
         seed: 0,
         dtype: Dtype::F64.name().into(),
         n_rows: 1,
-        n_features: 1,
+        n_features: 6,
+        feature_shape: vec![2, 3],
         rows: 7,
         init: None,
+        tables: BTreeMap::from([("atoms".into(), 5)]),
     }
 }
 
@@ -156,8 +158,11 @@ fn everything_that_determines_the_bits_of_a_fit_is_compared() {
         ("type", Identity { dtype: Dtype::F32.name().into(), ..identity() }),
         ("shape", Identity { n_rows: 2, ..identity() }),
         ("shape", Identity { n_features: 2, ..identity() }),
+        ("[3, 2]", Identity { feature_shape: vec![3, 2], ..identity() }),
         ("other rows", Identity { rows: 8, ..identity() }),
         ("another start", Identity { init: Some(1), ..identity() }),
+        ("values of atoms", Identity { tables: BTreeMap::from([("atoms".into(), 6)]), ..identity() }),
+        ("values of atoms", Identity { tables: BTreeMap::new(), ..identity() }),
     ];
     let (found, asked) = different_settings(r#"{"k":1,"tol":0.5,"center":true}"#, r#"{"k":2,"tol":0.5}"#);
     assert_eq!((found.as_str(), asked.as_str()), ("center=true, k=1", "center=null, k=2"));
