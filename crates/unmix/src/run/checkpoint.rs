@@ -6,6 +6,9 @@
 //! their positions, each at the end of one of its iterations. A resumed fit begins like any other; a loop
 //! whose position is in the file takes its state from there. Computations between loops, and iterations after
 //! the last stored state, are repeated and have the same bits.
+//!
+//! The interval between two writes is that of the file, not of a loop. States are serialised more often than the
+//! file is written, so that a write holds the loops that have ended since the last one, too.
 
 use super::{NewFile, Run};
 use crate::error::{Error, Result};
@@ -23,6 +26,9 @@ const MAGIC: &[u8; 20] = b"unmix checkpoint  2\n";
 
 /// Seconds between two writes by default.
 const EVERY: f64 = 60.0;
+
+/// The state of a loop is serialised again after this multiple of the time that it took: about 1 % of the time of the loop.
+const PACE: u32 = 100;
 
 /// A file with the state of a fit.
 ///
@@ -90,6 +96,8 @@ struct Journal {
     active: Vec<Level>,
     /// Number of outermost loops begun.
     begun: u64,
+    /// Time of the last write.
+    written: Option<Instant>,
     /// The reason why the last write failed.
     write_error: Option<String>,
 }
@@ -208,7 +216,7 @@ impl Checkpoint {
         let depth = journal.active.len();
         let key = journal.key_of(number);
         journal.active.push(Level { number, n_iter: 0, begun: 0 });
-        let (in_time, packed) = (!run.ends_early(), Instant::now());
+        let (in_time, packed) = (!run.ends_early(), (Instant::now(), Duration::ZERO));
         let place = LoopPosition { checkpoint: self, key, depth, name: name.into(), in_time, packed };
         let kept = journal.records.get(&place.key).cloned();
         // Abandoning the position clears the journal, too.
@@ -240,8 +248,24 @@ impl Journal {
         around.chain([(number, 0)]).collect()
     }
 
-    fn write(&self, path: &Path) -> Result<()> {
+    /// Whether so much time has passed since the last write.
+    fn is_due(&self, every: Duration) -> bool {
+        self.written.is_none_or(|written| written.elapsed() >= every)
+    }
+
+    /// Replaces the state of a loop, and those of the loops inside it.
+    fn insert(&mut self, key: Key, record: Record) {
+        let depth = key.len() - 1;
+        let inside = |other: &Key| {
+            other.len() > key.len() && other[..depth] == key[..depth] && other[depth].0 == key[depth].0
+        };
+        self.records.retain(|other, _| !inside(other));
+        self.records.insert(key, record);
+    }
+
+    fn write(&mut self, path: &Path) -> Result<()> {
         let Some(of) = &self.of else { return Ok(()) };
+        self.written = Some(Instant::now());
         let content = Content { of: Cow::Borrowed(of), records: Cow::Borrowed(&self.records) };
         let packed = postcard::to_allocvec(&content).unwrap_or_default();
         let mut file = NewFile::create(path)?;
@@ -341,18 +365,18 @@ pub(crate) struct LoopPosition<'c> {
     name: String,
     /// Whether no loop so far was truncated by the time limit or the observer.
     in_time: bool,
-    /// Time at which its state was last serialised.
-    packed: Instant,
+    /// When its state was last serialised, and how long that took.
+    packed: (Instant, Duration),
 }
 
 impl LoopPosition<'_> {
-    /// Ends an iteration, and with it the loops inside it. If the interval has passed, the state of the loop is serialised
-    /// and the file is written.
-    pub(crate) fn ended<S: Serialize>(&mut self, n_iter: u64, run: &Run<'_>, state: &S) {
-        self.ended_packed(n_iter, run, &|| postcard::to_allocvec(state).ok());
+    /// Ends an iteration, `last` if no other one follows, and with it the loops inside it. If the interval has passed, the file
+    /// is written.
+    pub(crate) fn ended<S: Serialize>(&mut self, n_iter: u64, last: bool, run: &Run<'_>, state: &S) {
+        self.ended_packed(n_iter, last, run, &|| postcard::to_allocvec(state).ok());
     }
 
-    fn ended_packed(&mut self, n_iter: u64, run: &Run<'_>, pack: &dyn Fn() -> Option<Vec<u8>>) {
+    fn ended_packed(&mut self, n_iter: u64, last: bool, run: &Run<'_>, pack: &dyn Fn() -> Option<Vec<u8>>) {
         let mut journal = self.checkpoint.journal();
         journal.active.truncate(self.depth + 1);
         let Some(own) = journal.active.last_mut() else { return };
@@ -361,19 +385,22 @@ impl LoopPosition<'_> {
         let late = run.ends_early();
         // An iteration in which a loop may have been truncated is not one that an uninterrupted fit would have taken.
         self.in_time &= alone || !late;
-        let due = late || run.observer.interrupted() || self.packed.elapsed() >= self.checkpoint.every;
-        if journal.of.is_none() || !self.in_time || !due {
+        let due = late || run.observer.interrupted() || journal.is_due(self.checkpoint.every);
+        // A loop may end after any iteration without a further call: its state is kept for the next write. That of a loop with others
+        // inside it takes the place of theirs.
+        let (packed, took) = self.packed;
+        let kept = due || last || !alone || packed.elapsed() >= took.saturating_mul(PACE);
+        if journal.of.is_none() || !self.in_time || !kept {
             return;
         }
+        let begun = Instant::now();
         let Some(state) = pack() else { return };
-        let (depth, number) = (self.depth, self.key[self.depth].0);
-        let (around, len) = (&self.key[..depth], self.key.len());
-        let inside = |key: &Key| key.len() > len && key[..depth] == *around && key[depth].0 == number;
-        journal.records.retain(|key, _| !inside(key));
-        journal.records.insert(self.key.clone(), Record { name: self.name.clone(), state });
-        let written = journal.write(&self.checkpoint.path);
-        journal.write_error = written.err().map(|e| e.to_string());
-        self.packed = Instant::now();
+        journal.insert(self.key.clone(), Record { name: self.name.clone(), state });
+        self.packed = (Instant::now(), begun.elapsed());
+        if due {
+            let written = journal.write(&self.checkpoint.path);
+            journal.write_error = written.err().map(|e| e.to_string());
+        }
     }
 
     /// Sets the number of iterations after which the loop continues.
