@@ -99,6 +99,8 @@ struct Clusters {
     labels: Vec<usize>,
     k: usize,
     warnings: Vec<String>,
+    /// The outcome if the run ended early, so that the clusters are those of a shortened search.
+    early: Option<Outcome>,
 }
 
 impl SubspaceClustering {
@@ -190,14 +192,16 @@ impl SubspaceClustering {
         let clusters = match (self.n_clusters, start) {
             (_, Some(bases)) => {
                 let (labels, _) = nearest(table, &bases);
-                Clusters { labels, k: bases.len(), warnings: Vec::new() }
+                Clusters { labels, k: bases.len(), warnings: Vec::new(), early: None }
             }
             (Some(k), _) if starts_at_random || k == 1 => {
-                Clusters { labels: vec![0; table.n()], k, warnings: Vec::new() }
+                Clusters { labels: vec![0; table.n()], k, warnings: Vec::new(), early: None }
             }
             _ => self.by_affinities(table, run)?,
         };
-        let Clusters { mut labels, mut k, warnings } = clusters;
+        let Clusters { mut labels, mut k, warnings, early } = clusters;
+        // Loops that begin after the time limit end by it; without loops this is the outcome.
+        let mut outcome = early.unwrap_or(Outcome::Completed);
         let mut members = Table::members(&labels, k);
         let mut dimensions = dimensions::of_clusters(table, &members, self.n_components.as_ref())?;
         if self.n_clusters.is_none() && k > 1 && !warm {
@@ -217,6 +221,9 @@ impl SubspaceClustering {
             if matches!(self.algorithm, Algorithm::SscKSubspaces | Algorithm::PpcaMixture) {
                 return Ok((refined, warnings));
             }
+            if refined.outcome.is_early() {
+                outcome = refined.outcome;
+            }
             dimensions = refined.found.bases.iter().map(|basis| basis.rows().max(1)).collect();
         }
         let search = KSubspaces { table, dimensions: &dimensions, limits };
@@ -235,7 +242,6 @@ impl SubspaceClustering {
         let (near, cost) = nearest(table, &bases);
         let labels = labels.iter().zip(near).map(|(c, near)| if *c < k { *c } else { near }).collect();
         let found = SubspaceFit { labels, bases, cost, fall: 0.0 };
-        let outcome = Outcome::Completed;
         Ok((RefinementResult { found, outcome, n_iter: 1, objective: Vec::new(), parts: None }, warnings))
     }
 
@@ -269,8 +275,13 @@ impl SubspaceClustering {
             n_iter += refined.n_iter;
             let members = Table::members(&refined.found.labels, dimensions.len());
             let next = dimensions::of_clusters(table, &members, None)?;
-            if next == dimensions || round == ROUNDS || run.ends_early() {
+            let (settled, early) = (next == dimensions, run.ends_early());
+            if settled || round == ROUNDS || early {
                 refined.n_iter = n_iter;
+                // The subspaces may have converged, but not their dimensions.
+                if !settled {
+                    refined.outcome = if early { run.early_outcome() } else { Outcome::MaxIter };
+                }
                 return Ok(refined);
             }
             bases = members.iter().zip(&next).map(|(rows, d)| table.span(rows, *d)).collect::<Result<_>>()?;
