@@ -1,12 +1,12 @@
-//! Checkpoints of fits that are given tables beside their settings, and of samples of a shape.
+//! Checkpoints of fits that are given tables beside their settings, and of samples of a shape; time limits of fits without iterations.
 
-use crate::made::{digest, on_threads, settings};
+use crate::made::{digest, fit_any, on_threads, settings, warned};
 use serde_json::json;
 use std::path::Path;
 use unmix::data::RawArray;
 use unmix::datasets::sparse_codes;
 use unmix::model::{Tensor, Tensors};
-use unmix::{AnyRows, Checkpoint, Dtype, Features, METHODS, Model, Result, Rows, Run};
+use unmix::{AnyRows, Checkpoint, Dtype, Features, METHODS, Model, Outcome, Result, Rows, Run};
 
 const N: usize = 60;
 const P: usize = 6;
@@ -76,4 +76,38 @@ fn a_checkpoint_of_samples_of_another_shape_is_refused() {
     let refused = of(&[3, 2]).unwrap_err().to_string();
     assert!(refused.contains("[2, 3]") && refused.contains("[3, 2]"), "{refused}");
     of(&[2, 3]).unwrap();
+}
+
+#[test]
+fn a_sparse_coder_leaves_out_rows_after_its_time_limit() {
+    let x = sparse_codes((N, P, 8), 0.3, 0.05, 1).unwrap().x;
+    let limited = |max_seconds: Option<f64>| {
+        let mut rows = AnyRows::F64(Rows::from_slice(x.as_slice(), P).unwrap());
+        let run = Run { max_seconds, ..on_threads(1) };
+        fit_any("sparse-coder", &settings(json!({})), &mut rows, &run).unwrap()
+    };
+    let (whole, cut) = (limited(None), limited(Some(0.0)));
+    assert_eq!((whole.report().outcome, cut.report().outcome), (Outcome::Converged, Outcome::Time));
+    assert!(warned(&cut, "60 rows were not coded") && !warned(&whole, "not coded"));
+    assert!(cut.report().objective.is_empty() && whole.report().objective.len() == 1);
+    // The model does not depend on the codes of these rows.
+    assert_eq!(whole.tensors(), cut.tensors());
+}
+
+#[test]
+fn subspace_clustering_by_affinities_ends_at_its_time_limit() {
+    let made = unmix::datasets::union_of_subspaces(&[300, 300], 6, &[2, 2], 0.05, 1).unwrap();
+    let limited = |algorithm: &str, max_seconds: Option<f64>| {
+        let mut rows = AnyRows::F64(Rows::from_slice(made.x.as_slice(), 6).unwrap());
+        let given = settings(json!({"algorithm": algorithm, "n_clusters": 2, "n_components": 2}));
+        let run = Run { max_seconds, ..on_threads(2) };
+        fit_any("subspace-clustering", &given, &mut rows, &run).unwrap()
+    };
+    for algorithm in ["ssc", "shape"] {
+        assert_eq!(limited(algorithm, None).report().outcome, Outcome::Completed, "{algorithm}");
+        let cut = limited(algorithm, Some(0.0));
+        assert_eq!(cut.report().outcome, Outcome::Time, "{algorithm}");
+        let labels = cut.tensor("labels").unwrap().f64s();
+        assert!(labels.len() == 600 && labels.iter().all(|l| *l < 2.0), "{algorithm}");
+    }
 }

@@ -98,6 +98,8 @@ struct Journal {
     begun: u64,
     /// Time of the last write.
     written: Option<Instant>,
+    /// Whether states were kept after it.
+    unwritten: bool,
     /// The reason why the last write failed.
     write_error: Option<String>,
 }
@@ -186,6 +188,15 @@ impl Checkpoint {
         journal.write(&self.path)
     }
 
+    /// Writes the states that were kept since the last write, at the end of a fit that may be resumed.
+    pub(crate) fn write_kept(&self) {
+        let mut journal = self.journal();
+        if journal.unwritten {
+            let written = journal.write(&self.path);
+            journal.write_error = written.err().map(|e| e.to_string());
+        }
+    }
+
     /// Begins a loop: returns its position, and its state in the file if there is one.
     pub(crate) fn enter<S: DeserializeOwned>(
         &self,
@@ -261,11 +272,12 @@ impl Journal {
         };
         self.records.retain(|other, _| !inside(other));
         self.records.insert(key, record);
+        self.unwritten = true;
     }
 
     fn write(&mut self, path: &Path) -> Result<()> {
         let Some(of) = &self.of else { return Ok(()) };
-        self.written = Some(Instant::now());
+        (self.written, self.unwritten) = (Some(Instant::now()), false);
         let content = Content { of: Cow::Borrowed(of), records: Cow::Borrowed(&self.records) };
         let packed = postcard::to_allocvec(&content).unwrap_or_default();
         let mut file = NewFile::create(path)?;
