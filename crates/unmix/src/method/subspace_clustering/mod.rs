@@ -40,7 +40,7 @@ use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use crate::solve::Limits;
 use crate::spectrum::Bounds;
-use mixture::{MixtureResult, PpcaMixture};
+use mixture::{InitialMixture, MixtureResult, Part, PpcaMixture, initial_parts};
 use refine::{KSubspaces, RefinementResult, SubspaceFit, nearest};
 use serde_json::{Map, Value};
 use settings::SETTINGS;
@@ -131,11 +131,17 @@ impl SubspaceClustering {
         let rows = &*rows;
         rows.pooled(run.threads, || {
             let table = Table::read(METHOD.key, rows, self.center, run)?;
-            let (found, warnings) = self.clusters(&table, run)?;
-            let found = if self.algorithm == Algorithm::PpcaMixture {
-                self.mixed(&table, found, run)?
-            } else {
-                found
+            let (found, warnings) = match self.initial_parts(&table, run)? {
+                Some(parts) => (self.mixed(&table, InitialMixture::Parts(parts), run)?, Vec::new()),
+                None => {
+                    let (found, warnings) = self.clusters(&table, run)?;
+                    match self.algorithm {
+                        Algorithm::PpcaMixture => {
+                            (self.mixed(&table, InitialMixture::Clusters(&found.found), run)?, warnings)
+                        }
+                        _ => (found, warnings),
+                    }
+                }
             };
             self.model(&table, found, warnings, (rows.features(), T::DTYPE), run)
         })
@@ -245,16 +251,37 @@ impl SubspaceClustering {
         Ok((RefinementResult { found, outcome, n_iter: 1, objective: Vec::new(), parts: None }, warnings))
     }
 
-    /// The mixture to which expectation-maximisation converges from these clusters.
-    fn mixed(&self, table: &Table, start: RefinementResult, run: &Run<'_>) -> Result<RefinementResult> {
+    /// The parts of the mixture that the fit starts from, if there is one and its dimensions are those of the settings.
+    fn initial_parts(&self, table: &Table, run: &Run<'_>) -> Result<Option<Vec<Part>>> {
+        if self.algorithm != Algorithm::PpcaMixture {
+            return Ok(None);
+        }
+        let Some(bases) = run.initial_subspaces(table.p(), self.n_clusters)? else { return Ok(None) };
+        let mut found: Vec<usize> = bases.iter().map(Matrix::rows).collect();
+        let mut asked = match &self.n_components {
+            None => found.clone(),
+            Some(Dimensions::Same(d)) => vec![*d; found.len()],
+            Some(Dimensions::Each(list)) => list.clone(),
+        };
+        found.sort_unstable();
+        asked.sort_unstable();
+        if asked != found {
+            return Ok(None);
+        }
+        let center = self.center.then_some(table.center.as_slice());
+        Ok(initial_parts(&bases, center, run))
+    }
+
+    /// The mixture to which expectation-maximisation converges from these clusters or parts.
+    fn mixed(&self, table: &Table, start: InitialMixture<'_>, run: &Run<'_>) -> Result<RefinementResult> {
         run.stage("mixture")?;
-        let dimensions: Vec<usize> = start.found.bases.iter().map(Matrix::rows).collect();
+        let dimensions = start.dimensions();
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
         let search = PpcaMixture { table, dimensions: &dimensions, means: self.center, limits };
-        let MixtureResult { parts, labels, outcome, n_iter, rise, objective } =
-            search.search(&start.found.labels, run)?;
-        let bases = parts.iter().map(|part| part.axes.clone()).collect();
-        let found = SubspaceFit { bases, labels, cost: start.found.cost, fall: rise };
+        let MixtureResult { parts, labels, outcome, n_iter, rise, objective } = search.search(start, run)?;
+        let bases: Vec<Matrix<f64>> = parts.iter().map(|part| part.axes.clone()).collect();
+        let (_, cost) = nearest(table, &bases);
+        let found = SubspaceFit { bases, labels, cost, fall: rise };
         Ok(RefinementResult { found, outcome, n_iter, objective, parts: Some(parts) })
     }
 
