@@ -29,7 +29,7 @@ ITERATIVE = {
     "RFN": {"max_iter": 30},
 }
 #: Classes whose fits of these rows end before the time limit is checked: without iterations, or converged by the first.
-WITHOUT_TIME_LIMIT = {"LinearEigenGAN", "PCA", "PPCA", "SparseCoder"}
+WITHOUT_TIME_LIMIT = {"LinearEigenGAN", "PCA", "PPCA"}
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ mod gaps;
 mod golden;
 mod prior;
 mod rotations;
+mod start;
 
 /// `n` rows of `p` columns with `q` factors, noise of standard deviation 0.4 to 1.5, and different units of the columns.
 fn made(n: usize, p: usize, q: usize, seed: u64) -> Vec<f64> {

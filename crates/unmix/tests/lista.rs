@@ -133,7 +133,7 @@ fn time_limits_and_checkpoints_change_no_bit() {
     let again = Checkpoint::new(&path).every(0.0).resume(true);
     let other = Fixture { codes: Matrix::zeros(N, 20), ..made() };
     let refused = fit(&other, settings(), true, &Run { checkpoint: Some(&again), ..on_threads(2) });
-    assert!(refused.unwrap_err().to_string().contains("other codes"));
+    assert!(refused.unwrap_err().to_string().contains("other values of codes"));
     let again = Checkpoint::new(&path).every(0.0).resume(true);
     let resumed = fit(&of, settings(), true, &Run { checkpoint: Some(&again), ..on_threads(2) }).unwrap();
     assert_eq!(bits(&resumed), bits(&whole));

@@ -3,6 +3,7 @@
 //! Data come from `unmix`'s own counter-based random number generator, so they are the same in every run.
 
 mod biclusters;
+mod checkpoints;
 mod clusters;
 mod complete_dictionary;
 mod completion;

@@ -4,8 +4,8 @@
 use super::{Method, Sums};
 use crate::data::{Rows, check_total_weight};
 use crate::error::{Error, Result};
-use crate::num::Real;
-use crate::run::{Identity, Run};
+use crate::num::{Matrix, Real};
+use crate::run::{Identity, Run, table_checksum};
 use crate::stats::GatherChecksum;
 use serde::Serialize;
 
@@ -77,14 +77,31 @@ impl Method {
         rows: &mut Rows<'_, T>,
         run: &Run<'_>,
     ) -> Result<()> {
+        self.begin_given(settings, &[], rows, run)
+    }
+
+    /// [`begin`](Self::begin) of a method with [`tensors`](Self::tensors): the tables of this fit by their names, which identify it as its
+    /// settings do.
+    ///
+    /// # Errors
+    ///
+    /// As for `begin`.
+    pub fn begin_given<T: Real>(
+        &self,
+        settings: &impl Serialize,
+        tables: &[(&str, Option<&Matrix<f64>>)],
+        rows: &mut Rows<'_, T>,
+        run: &Run<'_>,
+    ) -> Result<()> {
         self.check(settings)?;
-        self.begin_checked(&|| serde_json::to_string(settings).unwrap_or_default(), rows, run)
+        self.begin_checked(&|| serde_json::to_string(settings).unwrap_or_default(), tables, rows, run)
     }
 
     /// [`begin`](Self::begin) after the settings are checked; compiled once for all methods.
     fn begin_checked<T: Real>(
         &self,
         settings: &dyn Fn() -> String,
+        tables: &[(&str, Option<&Matrix<f64>>)],
         rows: &mut Rows<'_, T>,
         run: &Run<'_>,
     ) -> Result<()> {
@@ -96,6 +113,9 @@ impl Method {
         }
         let Some(checkpoint) = run.checkpoint else { return Ok(()) };
         let sum = rows.pooled(run.threads, || rows.sweep(run, "checksum", &GatherChecksum))?;
+        let given = |(name, table): &(&str, Option<&Matrix<f64>>)| {
+            table.map(|table| (name.to_string(), table_checksum(table)))
+        };
         checkpoint.bind(Identity {
             version: env!("CARGO_PKG_VERSION").into(),
             method: self.key.into(),
@@ -104,8 +124,10 @@ impl Method {
             dtype: T::DTYPE.name().into(),
             n_rows: rows.n_rows().unwrap_or(0),
             n_features: rows.n_features() as u64,
+            feature_shape: rows.features().shape.clone().unwrap_or_else(|| vec![rows.n_features()]),
             rows: sum.checksum(),
             init: run.init.map(|init| init.checksum()),
+            tables: tables.iter().filter_map(given).collect(),
         })
     }
 

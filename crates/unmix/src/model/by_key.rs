@@ -140,9 +140,17 @@ pub fn fit_given(
     run: &Run<'_>,
 ) -> Result<Model> {
     let spec = find(key)?.specify(settings, given)?;
-    let model = match rows {
-        AnyRows::F32(rows) => spec.fit_f32(rows, run)?,
-        AnyRows::F64(rows) => spec.fit_f64(rows, run)?,
+    let found = match rows {
+        AnyRows::F32(rows) => spec.fit_f32(rows, run),
+        AnyRows::F64(rows) => spec.fit_f64(rows, run),
     };
-    Ok(model.with_notes(rows.notes()))
+    let resumable = match &found {
+        Ok(model) => model.report().outcome.is_early(),
+        Err(_) => true,
+    };
+    // The file then has all loops so far, also if the fit was ended between two iterations.
+    if let Some(checkpoint) = run.checkpoint.filter(|_| resumable) {
+        checkpoint.write_kept();
+    }
+    Ok(found?.with_notes(rows.notes()))
 }

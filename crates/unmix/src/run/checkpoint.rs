@@ -6,9 +6,13 @@
 //! their positions, each at the end of one of its iterations. A resumed fit begins like any other; a loop
 //! whose position is in the file takes its state from there. Computations between loops, and iterations after
 //! the last stored state, are repeated and have the same bits.
+//!
+//! The interval between two writes is that of the file, not of a loop. States are serialised more often than the
+//! file is written, so that a write holds the loops that have ended since the last one, too.
 
 use super::{NewFile, Run};
 use crate::error::{Error, Result};
+use crate::num::Matrix;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -18,10 +22,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The first bytes of a checkpoint; the number is that of its format.
-const MAGIC: &[u8; 20] = b"unmix checkpoint  1\n";
+const MAGIC: &[u8; 20] = b"unmix checkpoint  2\n";
 
 /// Seconds between two writes by default.
 const EVERY: f64 = 60.0;
+
+/// The state of a loop is serialised again after this multiple of the time that it took: about 1 % of the time of the loop.
+const PACE: u32 = 100;
 
 /// A file with the state of a fit.
 ///
@@ -58,10 +65,22 @@ pub(crate) struct Identity {
     pub(crate) dtype: String,
     pub(crate) n_rows: u64,
     pub(crate) n_features: u64,
+    /// The shape of a sample, on which some initial values depend.
+    pub(crate) feature_shape: Vec<usize>,
     /// Checksum of all numbers and weights, in order.
     pub(crate) rows: u32,
     /// Checksum of the model that the fit starts from.
     pub(crate) init: Option<u32>,
+    /// Checksums of the tables given beside the settings, by name.
+    pub(crate) tables: BTreeMap<String, u32>,
+}
+
+/// Checksum of a table: its shape and its numbers.
+pub(crate) fn table_checksum(table: &Matrix<f64>) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&(table.rows() as u64).to_le_bytes());
+    table.as_slice().iter().for_each(|x| hasher.update(&x.to_le_bytes()));
+    hasher.finalize()
 }
 
 /// A loop's position: number and iteration of each loop around it, then its own number.
@@ -77,6 +96,10 @@ struct Journal {
     active: Vec<Level>,
     /// Number of outermost loops begun.
     begun: u64,
+    /// Time of the last write.
+    written: Option<Instant>,
+    /// Whether states were kept after it.
+    unwritten: bool,
     /// The reason why the last write failed.
     write_error: Option<String>,
 }
@@ -165,6 +188,15 @@ impl Checkpoint {
         journal.write(&self.path)
     }
 
+    /// Writes the states that were kept since the last write, at the end of a fit that may be resumed.
+    pub(crate) fn write_kept(&self) {
+        let mut journal = self.journal();
+        if journal.unwritten {
+            let written = journal.write(&self.path);
+            journal.write_error = written.err().map(|e| e.to_string());
+        }
+    }
+
     /// Begins a loop: returns its position, and its state in the file if there is one.
     pub(crate) fn enter<S: DeserializeOwned>(
         &self,
@@ -195,7 +227,7 @@ impl Checkpoint {
         let depth = journal.active.len();
         let key = journal.key_of(number);
         journal.active.push(Level { number, n_iter: 0, begun: 0 });
-        let (in_time, packed) = (!run.ends_early(), Instant::now());
+        let (in_time, packed) = (!run.ends_early(), (Instant::now(), Duration::ZERO));
         let place = LoopPosition { checkpoint: self, key, depth, name: name.into(), in_time, packed };
         let kept = journal.records.get(&place.key).cloned();
         // Abandoning the position clears the journal, too.
@@ -227,8 +259,25 @@ impl Journal {
         around.chain([(number, 0)]).collect()
     }
 
-    fn write(&self, path: &Path) -> Result<()> {
+    /// Whether so much time has passed since the last write.
+    fn is_due(&self, every: Duration) -> bool {
+        self.written.is_none_or(|written| written.elapsed() >= every)
+    }
+
+    /// Replaces the state of a loop, and those of the loops inside it.
+    fn insert(&mut self, key: Key, record: Record) {
+        let depth = key.len() - 1;
+        let inside = |other: &Key| {
+            other.len() > key.len() && other[..depth] == key[..depth] && other[depth].0 == key[depth].0
+        };
+        self.records.retain(|other, _| !inside(other));
+        self.records.insert(key, record);
+        self.unwritten = true;
+    }
+
+    fn write(&mut self, path: &Path) -> Result<()> {
         let Some(of) = &self.of else { return Ok(()) };
+        (self.written, self.unwritten) = (Some(Instant::now()), false);
         let content = Content { of: Cow::Borrowed(of), records: Cow::Borrowed(&self.records) };
         let packed = postcard::to_allocvec(&content).unwrap_or_default();
         let mut file = NewFile::create(path)?;
@@ -277,6 +326,10 @@ fn compare(path: &Path, found: &Identity, asked: &Identity) -> Result<()> {
     if shape(found) != shape(asked) {
         return differs("rows of shape", &shape(found), &shape(asked));
     }
+    if found.feature_shape != asked.feature_shape {
+        let shape = |of: &Identity| format!("{:?}", of.feature_shape);
+        return differs("samples of shape", &shape(found), &shape(asked));
+    }
     if found.settings != asked.settings {
         let (found, asked) = different_settings(&found.settings, &asked.settings);
         return differs("settings", &found, &asked);
@@ -292,7 +345,14 @@ fn compare(path: &Path, found: &Identity, asked: &Identity) -> Result<()> {
         let found = "it is a checkpoint of a fit with another start (init)";
         return Err(Error::format(path, found, BEGIN_ANEW));
     }
-    Ok(())
+    let mut tables = found.tables.keys().chain(asked.tables.keys());
+    match tables.find(|name| found.tables.get(*name) != asked.tables.get(*name)) {
+        Some(name) => {
+            let found = format!("it is a checkpoint of a fit with other values of {name}");
+            Err(Error::format(path, found, BEGIN_ANEW))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The settings with different values, as in "n_components=3, tol=0.001", in each of two sets of settings in JSON.
@@ -317,18 +377,18 @@ pub(crate) struct LoopPosition<'c> {
     name: String,
     /// Whether no loop so far was truncated by the time limit or the observer.
     in_time: bool,
-    /// Time at which its state was last serialised.
-    packed: Instant,
+    /// When its state was last serialised, and how long that took.
+    packed: (Instant, Duration),
 }
 
 impl LoopPosition<'_> {
-    /// Ends an iteration, and with it the loops inside it. If the interval has passed, the state of the loop is serialised
-    /// and the file is written.
-    pub(crate) fn ended<S: Serialize>(&mut self, n_iter: u64, run: &Run<'_>, state: &S) {
-        self.ended_packed(n_iter, run, &|| postcard::to_allocvec(state).ok());
+    /// Ends an iteration, `last` if no other one follows, and with it the loops inside it. If the interval has passed, the file
+    /// is written.
+    pub(crate) fn ended<S: Serialize>(&mut self, n_iter: u64, last: bool, run: &Run<'_>, state: &S) {
+        self.ended_packed(n_iter, last, run, &|| postcard::to_allocvec(state).ok());
     }
 
-    fn ended_packed(&mut self, n_iter: u64, run: &Run<'_>, pack: &dyn Fn() -> Option<Vec<u8>>) {
+    fn ended_packed(&mut self, n_iter: u64, last: bool, run: &Run<'_>, pack: &dyn Fn() -> Option<Vec<u8>>) {
         let mut journal = self.checkpoint.journal();
         journal.active.truncate(self.depth + 1);
         let Some(own) = journal.active.last_mut() else { return };
@@ -337,19 +397,22 @@ impl LoopPosition<'_> {
         let late = run.ends_early();
         // An iteration in which a loop may have been truncated is not one that an uninterrupted fit would have taken.
         self.in_time &= alone || !late;
-        let due = late || run.observer.interrupted() || self.packed.elapsed() >= self.checkpoint.every;
-        if journal.of.is_none() || !self.in_time || !due {
+        let due = late || run.observer.interrupted() || journal.is_due(self.checkpoint.every);
+        // A loop may end after any iteration without a further call: its state is kept for the next write. That of a loop with others
+        // inside it takes the place of theirs.
+        let (packed, took) = self.packed;
+        let kept = due || last || !alone || packed.elapsed() >= took.saturating_mul(PACE);
+        if journal.of.is_none() || !self.in_time || !kept {
             return;
         }
+        let begun = Instant::now();
         let Some(state) = pack() else { return };
-        let (depth, number) = (self.depth, self.key[self.depth].0);
-        let (around, len) = (&self.key[..depth], self.key.len());
-        let inside = |key: &Key| key.len() > len && key[..depth] == *around && key[depth].0 == number;
-        journal.records.retain(|key, _| !inside(key));
-        journal.records.insert(self.key.clone(), Record { name: self.name.clone(), state });
-        let written = journal.write(&self.checkpoint.path);
-        journal.write_error = written.err().map(|e| e.to_string());
-        self.packed = Instant::now();
+        journal.insert(self.key.clone(), Record { name: self.name.clone(), state });
+        self.packed = (Instant::now(), begun.elapsed());
+        if due {
+            let written = journal.write(&self.checkpoint.path);
+            journal.write_error = written.err().map(|e| e.to_string());
+        }
     }
 
     /// Sets the number of iterations after which the loop continues.

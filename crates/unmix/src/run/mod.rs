@@ -6,7 +6,7 @@ mod outcome;
 mod start;
 
 pub use checkpoint::Checkpoint;
-pub(crate) use checkpoint::{Identity, LoopPosition};
+pub(crate) use checkpoint::{Identity, LoopPosition, table_checksum};
 pub use new_file::NewFile;
 pub use outcome::Outcome;
 pub use start::Start;

@@ -93,7 +93,7 @@ impl<'r> Steps<'r> {
         self.objective.extend(objective);
         let Limits { tol, max_iter } = self.limits;
         self.run.iteration_of((self.n_iter + 1, max_iter), (residual, tol), objective);
-        self.counted(state)
+        self.count(residual <= tol, state)
     }
 
     /// [`ended`](Self::ended) without a progress report: for loops that report their iterations themselves,
@@ -103,9 +103,15 @@ impl<'r> Steps<'r> {
     ///
     /// A stop that the user requested.
     pub(crate) fn counted<S: Serialize>(&mut self, state: &S) -> Result<()> {
+        self.count(false, state)
+    }
+
+    /// Counts an iteration, which is the last one if the tolerance is `met` or their maximum number is reached.
+    fn count<S: Serialize>(&mut self, met: bool, state: &S) -> Result<()> {
         self.n_iter += 1;
         if let Some(place) = &mut self.place {
-            place.ended(self.n_iter, self.run, &(self.n_iter, &self.objective, state));
+            let last = met || self.n_iter >= self.limits.max_iter;
+            place.ended(self.n_iter, last, self.run, &(self.n_iter, &self.objective, state));
         }
         self.run.check()
     }

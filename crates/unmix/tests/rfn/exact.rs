@@ -7,7 +7,7 @@ use unmix::datasets::biclusters;
 use unmix::num::Matrix;
 use unmix::rectified::cascade::{Candidate, CandidateSearch, project};
 use unmix::rectified::{Normalisation, StoredCodes};
-use unmix::{AnyRows, Model, Rows, Run};
+use unmix::{AnyRows, Model, Outcome, Rows, Run};
 
 /// The first rows and columns of a benchmark.
 fn rows(name: &str, n: usize, p: usize) -> Vec<f64> {
@@ -48,6 +48,20 @@ fn the_objective_never_decreases() {
             model.report().fit
         );
     }
+}
+
+#[test]
+fn the_rounds_for_the_final_codes_end_at_the_time_limit() {
+    let x = rows("D1", 60, 40);
+    let given = settings(json!({"n_components": 12, "e_step": "coordinate", "max_iter": 3}));
+    let mut rows = AnyRows::F64(Rows::from_slice(&x, 40).unwrap());
+    let run = Run { max_seconds: Some(0.0), ..on_threads(1) };
+    let model = unmix::fit("rfn", &given, &mut rows, &run).unwrap();
+    let certificate = diagnostic(&model, "certificate");
+    // A round may find units that are dead, each at most once; the next one gives codes.
+    assert!(certificate["rounds"].as_u64().unwrap() <= 13, "{certificate}");
+    assert!(certificate["violation"].as_f64().unwrap() > 1e-8, "{certificate}");
+    assert_eq!(model.report().outcome, Outcome::Time);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use unmix::data::VecSink;
 use unmix::method::subspace_clustering::{Algorithm, Dimensions};
 use unmix::metrics::clustering_accuracy;
 use unmix::num::factor;
-use unmix::{Matrix, Model, Rows, SubspaceClustering};
+use unmix::{Matrix, Model, Rows, Run, SubspaceClustering};
 
 fn spec(k: usize, d: usize) -> SubspaceClustering {
     SubspaceClustering {
@@ -82,6 +82,22 @@ fn likelihood_and_probabilities_are_those_of_the_definition() {
         assert_eq!(assigned, labels(&model), "rows of the fit");
         let mean = log_likelihoods.iter().sum::<f64>() / log_likelihoods.len() as f64;
         assert!((mean - model.report().objective.last().unwrap()).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn a_fit_starts_from_all_parameters_of_a_mixture() {
+    let made = union(8, &[2, 2, 2], 80, 0.4, 3);
+    for center in [false, true] {
+        let of = SubspaceClustering { tol: 1e-8, max_iter: 5000, center, ..spec(3, 2) };
+        let first = fit(&of, &made.x);
+        let mut rows = Rows::from_slice(made.x.as_slice(), 8).unwrap();
+        let again = of.fit(&mut rows, &Run { init: Some(&first), ..on_threads(2) }).unwrap();
+        // From the axes alone, the first iteration would be less likely than the last one of the model.
+        let last = *first.report().objective.last().unwrap();
+        assert!(again.report().objective[0] >= last - 1e-9 * last.abs(), "center={center}");
+        let (n, n_again) = (first.report().n_iter, again.report().n_iter);
+        assert!(n > 3 && n_again <= 1, "center={center}: {n_again} iterations after {n}");
     }
 }
 

@@ -62,7 +62,7 @@ impl DictionaryLearning {
     /// Numbers that are not finite, fewer than two rows, more atoms than rows, rows that are all zero, rows with weights, errors of
     /// the source. An `alpha` so large that every code is 0 is not an error: the report mentions it, and atoms are the initial ones.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
-        METHOD.begin(self, rows, run)?;
+        METHOD.begin_given(self, &[("dict_init", self.dict_init.as_ref())], rows, run)?;
         self.admitted()?;
         rows.here(if self.algorithm.streams() {
             "training by batches"

@@ -91,10 +91,12 @@ impl FactorAnalysis {
         let cells = ppca::cells_of("factor-analysis", rows, run)?;
         let most = cells.n_rows.min(rows.n_features() as u64) as usize;
         let at = |q: usize| self.searched_gaps(rows, &cells, q, run);
+        // A model to start from must have as many factors, except in a search for their number, where it starts only smaller fits.
+        let of = |q: usize| run.initial_components(rows.n_features(), q).and_then(|_| at(q));
         let (q, (mut row_moments, low, found)) = match self.n_components {
             Components::Count(q) => {
                 ppca::check_count_of_cells(q, most, &cells, rows.origin())?;
-                (q, at(q)?)
+                (q, of(q)?)
             }
             Components::Rule(Rule::Parallel) => {
                 let why = format!(
@@ -110,7 +112,7 @@ impl FactorAnalysis {
             }
             Components::Rule(Rule::Cells | Rule::Aic) => {
                 let q = by_rule.unwrap_or(0);
-                (q, at(q)?)
+                (q, of(q)?)
             }
             Components::Rule(_) => {
                 // Constant columns have no parameters.
@@ -118,9 +120,9 @@ impl FactorAnalysis {
                 let q = self.least_bic_of(cells.n - cells.empty, varying, most, |q| {
                     Ok(at(q)?.2.log_likelihood.last().copied().unwrap_or(f64::NEG_INFINITY))
                 })?;
-                (q, at(q)?)
+                (q, of(q)?)
             }
-            _ => (most, at(most)?),
+            _ => (most, of(most)?),
         };
         let checksum = rows.sweep(run, "checksum", &GatherChecksum)?.checksum();
         row_moments.gaps = Some(Incomplete { checksum, empty: cells.empty, sweeps: found.n_iter + 4 });

@@ -121,6 +121,7 @@ impl FactorAnalysis {
     /// covariance determines are not errors, but warnings in the report.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
+        self.check_start(run)?;
         self.check(rows.n_counted(), rows.n_features(), rows.origin())?;
         let by_aic = match self.n_components {
             Components::Rule(rule @ Rule::Aic) => {
@@ -204,6 +205,7 @@ impl FactorAnalysis {
     pub fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
         METHOD.begin_sums(self, sums)?;
         sparse::needs_rows(self.prior)?;
+        self.check_start(run)?;
         let scatter = sums.total();
         let p = scatter.mean.len();
         let counted = sums.n_counted();
@@ -247,6 +249,15 @@ impl FactorAnalysis {
             )),
             _ => Ok(()),
         }
+    }
+
+    /// Refuses initial uniquenesses beside those of a model; with a prior, such a model gives initial loadings alone.
+    fn check_start(&self, run: &Run<'_>) -> Result<()> {
+        if self.noise_variance_init.is_none() || run.init.is_none() || self.prior != FactorPrior::None {
+            return Ok(());
+        }
+        let why = "a model to start from (init) is given, too";
+        Err(Error::setting("noise_variance_init", "these numbers", why, "give one of the two"))
     }
 
     /// Number of factors, if it can be determined without the rows.

@@ -1,7 +1,7 @@
 //! The model of a maximum-likelihood fit, and its encoder, decoder and density.
 
 use super::goodness::goodness;
-use super::rotation::rotate;
+use super::rotation::{Rotated, rotate};
 use super::row_moments::RowMoments;
 use super::search::{Problem, SearchResult};
 use super::settings::{FactorAlgorithm, FactorAnalysis};
@@ -34,6 +34,8 @@ struct Factors {
     rotation: Option<Matrix<f64>>,
     correlation: Matrix<f64>,
     variance: Vec<f64>,
+    /// Whether the rotation has not converged, because the run ended early.
+    cut: bool,
 }
 
 impl FactorAnalysis {
@@ -77,7 +79,10 @@ impl FactorAnalysis {
         }
         report.settings = settings.clone();
         report.settings.insert("n_components".into(), (*q).into());
-        let tensors = self.tensors(fitted, run.seed)?;
+        let (tensors, cut) = self.tensors(fitted, run)?;
+        if cut {
+            report.outcome = run.early_outcome();
+        }
         report.end(run);
         Model::fitted(&METHOD, settings, (*features).clone(), 0, tensors, report)
     }
@@ -91,7 +96,8 @@ impl FactorAnalysis {
         }
     }
 
-    fn tensors(&self, fitted: &Fitted<'_>, seed: u64) -> Result<Tensors> {
+    /// The parameters, and whether their rotation was shortened because the run ended early.
+    fn tensors(&self, fitted: &Fitted<'_>, run: &Run<'_>) -> Result<(Tensors, bool)> {
         let Fitted { row_moments, problem, found, q, .. } = fitted;
         let (p, q, point, dtype) = (row_moments.mean.len(), *q, &found.point, row_moments.dtype);
         let psi = point.psi();
@@ -113,7 +119,7 @@ impl FactorAnalysis {
         let still = Arrangement::new((0..q).collect(), &decoder, dtype.eps());
         let (axes, loadings) = (still.rows(&axes), still.rows(&loadings));
         let unit = (units.iter().map(|u| u * u).sum::<f64>() / units.len() as f64).sqrt();
-        let factors = self.rotated(loadings, point.k.min(q), (unit, dtype.eps()), seed)?;
+        let factors = self.rotated(loadings, point.k.min(q), (unit, dtype.eps()), run)?;
         let roots: Vec<f64> = psi.iter().zip(&row_moments.scales).map(|(psi, s)| psi.sqrt() * s).collect();
         let scale: Vec<f64> = (0..q).map(|j| if j < point.k { point.theta[j].sqrt() } else { 1.0 }).collect();
         let noise: Vec<f64> = psi.iter().zip(&units).map(|(psi, u)| psi * u * u).collect();
@@ -149,7 +155,7 @@ impl FactorAnalysis {
             ("component_variance", Tensor::vector(&factors.variance, dtype)),
             ("heywood", Tensor::vector(&heywood, dtype)),
         ];
-        Ok(described.tensors(dtype, own))
+        Ok((described.tensors(dtype, own), factors.cut))
     }
 
     /// The factors according to the settings: rotated, ordered by decreasing sum of squared loadings, with canonical signs.
@@ -159,17 +165,17 @@ impl FactorAnalysis {
         loadings: Matrix<f64>,
         k: usize,
         (unit, eps): (f64, f64),
-        seed: u64,
+        run: &Run<'_>,
     ) -> Result<Factors> {
         let q = loadings.rows();
         let identity = Matrix::from_fn(q, q, |i, j| f64::from(u8::from(i == j)));
         let squares = |l: &Matrix<f64>, j: usize| l.row(j).iter().map(|x| x * x).sum::<f64>();
         let Some(how) = self.rotation else {
             let variance = (0..q).map(|j| squares(&loadings, j)).collect();
-            return Ok(Factors { loadings, rotation: None, correlation: identity, variance });
+            return Ok(Factors { loadings, rotation: None, correlation: identity, variance, cut: false });
         };
         let scaled = Matrix::from_fn(k, loadings.cols(), |j, i| loadings[(j, i)] / unit);
-        let m = rotate(&scaled, how, self.rotation_normalize, seed)?;
+        let Rotated { matrix: m, cut } = rotate(&scaled, how, self.rotation_normalize, run)?;
         let padded = Matrix::from_fn(q, q, |i, j| if i < k && j < k { m[(i, j)] } else { identity[(i, j)] });
         let rotated = factor::multiply(&padded.transposed(), &loadings);
         // The matrix that codes are multiplied by and the correlations of the factors follow from the inverse, the transpose for a rotation.
@@ -193,6 +199,7 @@ impl FactorAnalysis {
             rotation: Some(rotation),
             correlation,
             variance: arranged.values(&variance),
+            cut,
         })
     }
 }

@@ -7,6 +7,8 @@ use super::settings::Rotation;
 use crate::error::Result;
 use crate::num::random::Stream;
 use crate::num::{Matrix, factor, pseudo_inverse};
+use crate::run::Run;
+use std::cell::Cell;
 
 /// Number of starts of geomin, whose criterion has several minima: the unrotated loadings, and random rotations.
 const STARTS: u64 = 10;
@@ -15,21 +17,50 @@ const MAX_STEPS: usize = 2000;
 /// The constant that geomin adds to squared loadings, in units of the mean variance of the columns.
 const GEOMIN: f64 = 0.01;
 
-/// `M`, `k x k`, for loadings with factors as rows, `k x p`, in units in which the mean variance of the columns is about 1.
+/// A rotation of the factors.
+pub(super) struct Rotated {
+    /// `M`, `k x k`.
+    pub(super) matrix: Matrix<f64>,
+    /// Whether it has not converged, because the run ended early.
+    pub(super) cut: bool,
+}
+
+/// The time that is left for a rotation.
+struct Budget<'r> {
+    run: &'r Run<'r>,
+    cut: Cell<bool>,
+}
+
+impl Budget<'_> {
+    /// Whether the run ends early, so that a rotation that has not converged ends with its current result.
+    ///
+    /// # Errors
+    ///
+    /// A requested stop.
+    fn spent(&self) -> Result<bool> {
+        self.run.check()?;
+        let now = self.run.ends_early();
+        self.cut.set(self.cut.get() || now);
+        Ok(now)
+    }
+}
+
+/// The rotation of loadings with factors as rows, `k x p`, in units in which the mean variance of the columns is about 1.
 ///
 /// # Errors
 ///
-/// A factorisation that does not converge.
+/// A factorisation that does not converge, a requested stop.
 pub(super) fn rotate(
     loadings: &Matrix<f64>,
     how: Rotation,
     normalize: bool,
-    seed: u64,
-) -> Result<Matrix<f64>> {
+    run: &Run<'_>,
+) -> Result<Rotated> {
     let (k, p) = (loadings.rows(), loadings.cols());
     if k < 2 {
-        return Ok(identity(k));
+        return Ok(Rotated { matrix: identity(k), cut: false });
     }
+    let budget = &Budget { run, cut: Cell::new(false) };
     let mut a = loadings.clone();
     if normalize {
         for i in 0..p {
@@ -39,26 +70,34 @@ pub(super) fn rotate(
             }
         }
     }
-    match how {
-        Rotation::Varimax => Ok(orthomax(&a, 1.0)),
-        Rotation::Quartimax => Ok(orthomax(&a, 0.0)),
-        Rotation::Equamax => Ok(orthomax(&a, 0.5 * k as f64)),
-        Rotation::Promax => promax(&a),
-        Rotation::Oblimin => Ok(oblique(&a, &quartimin, identity(k))?.0),
-        Rotation::Geomin => {
-            let mut best = oblique(&a, &geomin, identity(k))?;
-            for start in 1..STARTS {
-                let draws = Stream::new(seed, start);
-                let random = Matrix::from_fn(k, k, |i, j| draws.normal((i * k + j) as u64));
-                let other = oblique(&a, &geomin, factor::orthonormal_rows(&random))?;
-                // Starts that end in the same minimum differ by rounding.
-                if other.1 < best.1 - 1e-9 * best.1.abs() {
-                    best = other;
-                }
-            }
-            Ok(best.0)
+    let matrix = match how {
+        Rotation::Varimax => orthomax(&a, 1.0, budget)?,
+        Rotation::Quartimax => orthomax(&a, 0.0, budget)?,
+        Rotation::Equamax => orthomax(&a, 0.5 * k as f64, budget)?,
+        Rotation::Promax => promax(&a, budget)?,
+        Rotation::Oblimin => oblique(&a, &quartimin, identity(k), budget)?.0,
+        Rotation::Geomin => by_geomin(&a, budget)?,
+    };
+    Ok(Rotated { matrix, cut: budget.cut.get() })
+}
+
+/// The best of several starts of geomin.
+fn by_geomin(a: &Matrix<f64>, budget: &Budget<'_>) -> Result<Matrix<f64>> {
+    let k = a.rows();
+    let mut best = oblique(a, &geomin, identity(k), budget)?;
+    for start in 1..STARTS {
+        if budget.spent()? {
+            break;
+        }
+        let draws = Stream::new(budget.run.seed, start);
+        let random = Matrix::from_fn(k, k, |i, j| draws.normal((i * k + j) as u64));
+        let other = oblique(a, &geomin, factor::orthonormal_rows(&random), budget)?;
+        // Starts that end in the same minimum differ by rounding.
+        if other.1 < best.1 - 1e-9 * best.1.abs() {
+            best = other;
         }
     }
+    Ok(best.0)
 }
 
 fn identity(k: usize) -> Matrix<f64> {
@@ -66,7 +105,7 @@ fn identity(k: usize) -> Matrix<f64> {
 }
 
 /// The orthogonal `M` that maximises `sum_ij l_ij^4 - (gamma / p) sum_j (sum_i l_ij^2)^2`, factor pairs one after the other.
-fn orthomax(loadings: &Matrix<f64>, gamma: f64) -> Matrix<f64> {
+fn orthomax(loadings: &Matrix<f64>, gamma: f64, budget: &Budget<'_>) -> Result<Matrix<f64>> {
     let (k, p) = (loadings.rows(), loadings.cols());
     let (mut a, mut rotation) = (loadings.clone(), identity(k));
     for _ in 0..MAX_STEPS {
@@ -87,12 +126,12 @@ fn orthomax(loadings: &Matrix<f64>, gamma: f64) -> Matrix<f64> {
                 }
             }
         }
-        if largest < 1e-12 {
+        if largest < 1e-12 || budget.spent()? {
             break;
         }
     }
     // a = rotation loadings = M' loadings.
-    rotation.transposed()
+    Ok(rotation.transposed())
 }
 
 /// The angle between -45 and 45 degrees by which two factors are rotated to the maximum of the criterion in their plane.
@@ -112,8 +151,8 @@ fn planar_angle(x: &[f64], y: &[f64], share: f64) -> f64 {
 }
 
 /// Promax (Hendrickson & White 1964): least squares from the varimax loadings to their fourth powers with their signs.
-fn promax(loadings: &Matrix<f64>) -> Result<Matrix<f64>> {
-    let rotation = orthomax(loadings, 1.0);
+fn promax(loadings: &Matrix<f64>, budget: &Budget<'_>) -> Result<Matrix<f64>> {
+    let rotation = orthomax(loadings, 1.0, budget)?;
     let a = factor::multiply(&rotation.transposed(), loadings);
     let target = Matrix::from_fn(a.rows(), a.cols(), |i, j| a[(i, j)] * a[(i, j)].abs().powi(3));
     // U = (A A')^-1 A target', its columns scaled so that factors have variance 1.
@@ -149,7 +188,12 @@ fn geomin(l: &Matrix<f64>) -> (f64, Matrix<f64>) {
 }
 
 /// The oblique `M = T'^-1` of unit columns of `T` that minimises a criterion from the start `T`, and its value.
-fn oblique(a: &Matrix<f64>, criterion: &Criterion, start: Matrix<f64>) -> Result<(Matrix<f64>, f64)> {
+fn oblique(
+    a: &Matrix<f64>,
+    criterion: &Criterion,
+    start: Matrix<f64>,
+    budget: &Budget<'_>,
+) -> Result<(Matrix<f64>, f64)> {
     let k = a.rows();
     // L = T^-1 A with factors as rows.
     let seen = |t: &Matrix<f64>| -> Result<(Matrix<f64>, Matrix<f64>)> {
@@ -160,19 +204,19 @@ fn oblique(a: &Matrix<f64>, criterion: &Criterion, start: Matrix<f64>) -> Result
     let (mut l, mut inverse) = seen(&t)?;
     let (mut value, mut slope) = criterion(&l);
     let (mut length, size) = (1.0, a.as_slice().iter().map(|x| x * x).sum::<f64>().max(f64::MIN_POSITIVE));
-    for _ in 0..MAX_STEPS {
+    for step in 0..MAX_STEPS {
         // df/dT = -(T^-1)' (dQ/dL) L', less its part along the columns of T.
         let raw = factor::multiply(&inverse.transposed(), &factor::multiply_transposed(&slope, &l));
         let along: Vec<f64> = (0..k).map(|j| (0..k).map(|i| t[(i, j)] * raw[(i, j)]).sum()).collect();
-        let step = Matrix::from_fn(k, k, |i, j| raw[(i, j)] - t[(i, j)] * along[j]);
-        let square: f64 = step.as_slice().iter().map(|x| x * x).sum();
-        if square.sqrt() <= 1e-10 * size {
+        let slide = Matrix::from_fn(k, k, |i, j| raw[(i, j)] - t[(i, j)] * along[j]);
+        let square: f64 = slide.as_slice().iter().map(|x| x * x).sum();
+        if square.sqrt() <= 1e-10 * size || (step > 0 && budget.spent()?) {
             break;
         }
         length *= 2.0;
         let mut fell = false;
         for _ in 0..40 {
-            let moved = Matrix::from_fn(k, k, |i, j| t[(i, j)] + length * step[(i, j)]);
+            let moved = Matrix::from_fn(k, k, |i, j| t[(i, j)] + length * slide[(i, j)]);
             let norm: Vec<f64> =
                 (0..k).map(|j| (0..k).map(|i| moved[(i, j)].powi(2)).sum::<f64>().sqrt()).collect();
             let next = Matrix::from_fn(k, k, |i, j| moved[(i, j)] / norm[j]);
@@ -190,4 +234,42 @@ fn oblique(a: &Matrix<f64>, criterion: &Criterion, start: Matrix<f64>) -> Result
         }
     }
     Ok((inverse.transposed(), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::run::Observer;
+
+    fn random() -> Matrix<f64> {
+        let draws = Stream::new(3, 0);
+        Matrix::from_fn(3, 9, |i, j| draws.normal((9 * i + j) as u64))
+    }
+
+    #[test]
+    fn a_rotation_ends_at_the_time_limit() {
+        let late = Run { max_seconds: Some(0.0), ..Run::default() };
+        for how in [Rotation::Varimax, Rotation::Promax, Rotation::Oblimin, Rotation::Geomin] {
+            let whole = rotate(&random(), how, false, &Run::default()).unwrap();
+            let short = rotate(&random(), how, false, &late).unwrap();
+            assert!(short.cut && !whole.cut, "{how:?}");
+            assert!(short.matrix.as_slice().iter().all(|m| m.is_finite()), "{how:?}");
+            assert_ne!(short.matrix, whole.matrix, "{how:?}");
+        }
+    }
+
+    #[test]
+    fn a_requested_stop_ends_a_rotation() {
+        struct Stop;
+        impl Observer for Stop {
+            fn interrupted(&self) -> bool {
+                true
+            }
+        }
+        let run = Run { observer: &Stop, ..Run::default() };
+        for how in [Rotation::Varimax, Rotation::Geomin] {
+            assert!(matches!(rotate(&random(), how, false, &run), Err(Error::Interrupted)));
+        }
+    }
 }

@@ -99,13 +99,10 @@ impl FactorAnalysis {
         run: &Run<'_>,
     ) -> Result<ScaledParameters> {
         let v = row_moments.varying.len();
-        let given = match run.initial_components(row_moments.mean.len(), 0)? {
-            Some(components) if components.rows() == q => {
-                let unit = |i: usize| if self.standardize { 1.0 } else { row_moments.scales[i] };
-                Some(Matrix::from_fn(q, v, |j, i| components[(j, row_moments.varying[i])] / unit(i)))
-            }
-            _ => None,
-        };
+        let given = run.initial_components(row_moments.mean.len(), q)?.map(|components| {
+            let unit = |i: usize| if self.standardize { 1.0 } else { row_moments.scales[i] };
+            Matrix::from_fn(q, v, |j, i| components[(j, row_moments.varying[i])] / unit(i))
+        });
         // A factor with density exp(-|z|) / 2 has variance 2.
         let size = if self.prior == FactorPrior::Laplace { 0.5f64.sqrt() } else { 1.0 };
         let draws = Stream::new(run.seed, 0);
@@ -116,10 +113,10 @@ impl FactorAnalysis {
                 let (_, found) = self.searched(row_moments, q, run)?;
                 let loadings = found.point.loadings();
                 let rotation = match held {
-                    Some(held) => rotate(&held.white(&found.point), Rotation::Quartimax, false, run.seed)?,
-                    None => rotate(&loadings, Rotation::Varimax, false, run.seed)?,
+                    Some(held) => rotate(&held.white(&found.point), Rotation::Quartimax, false, run)?,
+                    None => rotate(&loadings, Rotation::Varimax, false, run)?,
                 };
-                let rotated = factor::multiply(&rotation.transposed(), &loadings);
+                let rotated = factor::multiply(&rotation.matrix.transposed(), &loadings);
                 let of = |j: usize, i: usize| if j < rotated.rows() { rotated[(j, i)] } else { random(j, i) };
                 Matrix::from_fn(q, v, |j, i| size * of(j, i))
             }

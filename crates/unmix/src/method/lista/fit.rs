@@ -166,15 +166,14 @@ fn trained<T: Real>(
     let together = tied || run.init.is_some();
     let plan = stages(problem, together && total > 0, total);
     let sample = Sample { x: &fixed.x, target: fixed.target() };
-    let checksum = checksum(given);
     let monotone = given.monotone || total == 0;
-    let mut learner = Training::new(problem, plan, rates, units, codes, sample, monotone, checksum);
+    let mut learner = Training::new(problem, plan, rates, units, codes, sample, monotone);
     if total == 0 {
         let loss = Some(learner.loss(&start, problem.n_layers));
         let objective = loss.into_iter().filter(|loss| loss.is_finite()).collect();
         return Ok(Trained { params: start, outcome: Outcome::Completed, objective, steps: 0, epochs: 0.0 });
     }
-    let mut state = TrainerState::new(TrainingState::new(start.clone(), checksum));
+    let mut state = TrainerState::new(TrainingState::new(start.clone()));
     let (schedule, learning_rate) = (Schedule::Constant, 1.0);
     let trainer = Trainer {
         optimiser: Optimiser::Adam,
@@ -194,14 +193,6 @@ fn trained<T: Real>(
     }
     let epochs = state.steps as f64 / batches.per_epoch() as f64;
     Ok(Trained { params, outcome, objective, steps: state.steps, epochs })
-}
-
-/// Checksum of the dictionary and the codes, which are not part of the rows.
-fn checksum(given: &Lista) -> u32 {
-    let mut hasher = crc32fast::Hasher::new();
-    let tables = given.dictionary.iter().chain(&given.codes);
-    tables.flat_map(|table| table.as_slice()).for_each(|x| hasher.update(&x.to_le_bytes()));
-    hasher.finalize()
 }
 
 fn report<T: Real>(

@@ -43,8 +43,6 @@ pub(super) struct Training<'t, T: Real> {
     /// The fixed rows on which the loss is monotone, if requested.
     pub(super) fixed: Option<Sample<'t, T>>,
     pub(super) n_fixed: usize,
-    /// Checksum of the dictionary and the codes.
-    pub(super) checksum: u32,
     gradient: Gradient,
     targets: Vec<T>,
 }
@@ -79,11 +77,10 @@ pub(super) struct TrainingState<T: Real> {
     begun: bool,
     /// Whether the moments of the optimiser are reset before the next step.
     forget: bool,
-    pub(super) checksum: u32,
 }
 
 impl<T: Real> TrainingState<T> {
-    pub(super) fn new(params: Params<T>, checksum: u32) -> Self {
+    pub(super) fn new(params: Params<T>) -> Self {
         Self {
             best: (params.clone(), f64::INFINITY),
             params,
@@ -96,13 +93,11 @@ impl<T: Real> TrainingState<T> {
             accepted: Vec::new(),
             begun: false,
             forget: true,
-            checksum,
         }
     }
 }
 
 impl<'t, T: Real> Training<'t, T> {
-    #[allow(clippy::too_many_arguments)]
     pub(super) fn new(
         problem: &'t Problem<T>,
         stages: Vec<Stage>,
@@ -111,7 +106,6 @@ impl<'t, T: Real> Training<'t, T> {
         codes: Option<&'t [T]>,
         fixed: Sample<'t, T>,
         monotone: bool,
-        checksum: u32,
     ) -> Self {
         Self {
             problem,
@@ -121,7 +115,6 @@ impl<'t, T: Real> Training<'t, T> {
             codes,
             n_fixed: fixed.x.len() / problem.p,
             fixed: monotone.then_some(fixed),
-            checksum,
             gradient: Gradient::default(),
             targets: Vec::new(),
         }
@@ -263,13 +256,6 @@ impl<T: Real> Learner<T> for Training<'_, T> {
     type State = TrainingState<T>;
 
     fn gradient(&mut self, state: &mut TrainingState<T>, batch: &Batch<'_, T>) -> Result<Option<f64>> {
-        if state.checksum != self.checksum {
-            return Err(Error::Unsupported {
-                asked: "resuming from this checkpoint".into(),
-                found: "it was written with another dictionary or other codes".into(),
-                remedy: "give those with which the fit began, or remove the checkpoint".into(),
-            });
-        }
         if !state.begun {
             self.begin(state);
         }

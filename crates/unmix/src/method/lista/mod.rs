@@ -88,7 +88,8 @@ impl Lista {
     /// No dictionary, a dictionary of zeros, or one whose number of columns is not that of the rows; codes whose shape is not that of rows and
     /// atoms; numbers that are not finite, or whose squares underflow to 0; a loss that diverges; errors of the source.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
-        METHOD.begin(self, rows, run)?;
+        let tables = [("dictionary", self.dictionary.as_ref()), ("codes", self.codes.as_ref())];
+        METHOD.begin_given(self, &tables, rows, run)?;
         if rows.n_counted() == 0 {
             let (method, what) = (METHOD.key.into(), rows.origin().into());
             return Err(Error::TooFewRows { method, need: 1, got: 0, what, remedy: "give rows".into() });

@@ -187,7 +187,7 @@ impl Task<'_> {
         Ok(codes)
     }
 
-    /// The final codes: rounds with the final parameters until the certificate holds.
+    /// The final codes: rounds with the final parameters until the certificate holds, or the run ends early.
     fn solved<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -234,7 +234,7 @@ impl Task<'_> {
             stats,
             objective,
             value,
-            outcome: self.outcome(outcome),
+            outcome: if ended.cut { run.early_outcome() } else { self.outcome(outcome) },
             n_iter,
             sweeps: 2 * n_iter + 2 + self.row_moments.sweeps,
             residual: at.residual,
@@ -268,9 +268,12 @@ impl Task<'_> {
                 continue;
             }
             ended.scale = round.scale;
-            if ended.rounds % LOOK == 0 || ended.rounds == ROUNDS || round.change == 0.0 {
+            let early = run.ends_early();
+            if ended.rounds % LOOK == 0 || ended.rounds == ROUNDS || round.change == 0.0 || early {
                 ended.violation = problem.violation(codes, &ended.scale);
-                if ended.violation.worst <= tolerance::<T>() || round.change == 0.0 {
+                let solved = ended.violation.worst <= tolerance::<T>() || round.change == 0.0;
+                ended.cut = early && !solved;
+                if solved || early {
                     break;
                 }
             }
@@ -292,12 +295,14 @@ struct FinalRounds {
     rounds: usize,
     least: f64,
     clipped: bool,
+    /// Whether the run ended early, before the certificate held.
+    cut: bool,
 }
 
 impl Default for FinalRounds {
     fn default() -> Self {
         let violation = Violation { worst: f64::INFINITY, gap: f64::INFINITY };
-        Self { scale: Vec::new(), violation, rounds: 0, least: f64::NAN, clipped: false }
+        Self { scale: Vec::new(), violation, rounds: 0, least: f64::NAN, clipped: false, cut: false }
     }
 }
 

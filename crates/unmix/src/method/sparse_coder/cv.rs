@@ -29,6 +29,8 @@ pub(super) struct Curve {
     errors: Vec<f64>,
     /// Standard errors over rows.
     deviations: Vec<f64>,
+    /// Whether the run ended early, after the first folds.
+    pub(super) cut: bool,
 }
 
 impl Curve {
@@ -73,11 +75,16 @@ pub(super) fn curve<T: Real>(
     let alphas: Vec<f64> = (0..ALPHAS).map(|i| largest * 10f64.powf(-(i as f64) / 3.0)).collect();
     // A number for each alpha and row.
     let mut errors = vec![0.0; ALPHAS * n];
+    let mut cut = false;
     for fold in 0..FOLDS.min(p) {
+        // The errors of all alphas have the same folds, so that they can be compared after any number of folds.
+        if fold > 0 && run.ends_early() {
+            cut = true;
+            break;
+        }
         let inside: Vec<usize> = order.iter().skip(fold).step_by(FOLDS).copied().collect();
         let outside: Vec<usize> = (0..p).filter(|j| !inside.contains(j)).collect();
-        of_fold(solver, &x, (&inside, &outside), &alphas, &mut errors);
-        run.check()?;
+        of_fold(solver, &x, (&inside, &outside), &alphas, &mut errors, run)?;
     }
     let mean = |e: &[f64]| e.iter().sum::<f64>() / n as f64;
     let means: Vec<f64> = errors.chunks_exact(n).map(mean).collect();
@@ -86,7 +93,7 @@ pub(super) fn curve<T: Real>(
         (square / n as f64).sqrt()
     };
     let deviations = errors.chunks_exact(n).zip(&means).map(deviation).collect();
-    Ok(Curve { alphas, errors: means, deviations })
+    Ok(Curve { alphas, errors: means, deviations, cut })
 }
 
 /// Adds the contribution of one fold to the mean squared error of every row, for every alpha.
@@ -96,7 +103,8 @@ fn of_fold<T: Real>(
     (inside, outside): (&[usize], &[usize]),
     alphas: &[f64],
     errors: &mut [f64],
-) {
+    run: &Run<'_>,
+) -> Result<()> {
     let (dictionary, p) = (solver.atoms.matrix(), solver.atoms.n_features());
     let (m, n) = (dictionary.rows(), x.len() / p);
     let part = |columns: &[usize]| Matrix::from_fn(m, columns.len(), |j, c| dictionary[(j, columns[c])]);
@@ -116,5 +124,7 @@ fn of_fold<T: Real>(
             }
             *error += left.iter().map(|l| l * l).sum::<f64>() / p as f64;
         }
+        run.check()?;
     }
+    Ok(())
 }

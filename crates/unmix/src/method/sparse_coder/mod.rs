@@ -114,7 +114,7 @@ impl SparseCoder {
     /// No dictionary, one of zeros or of another width; infinities; numbers whose squares underflow to 0; errors of the source. Rows that
     /// do not converge are not an error: the report states their number.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
-        METHOD.begin(self, rows, run)?;
+        METHOD.begin_given(self, &[("dictionary", self.dictionary.as_ref())], rows, run)?;
         if rows.n_counted() == 0 {
             let (method, what) = (METHOD.key.into(), rows.origin().into());
             return Err(Error::TooFewRows { method, need: 1, got: 0, what, remedy: "give rows".into() });
@@ -137,8 +137,8 @@ impl SparseCoder {
             solver.rules.alpha = self.weight(&found, curve.as_ref(), rows.origin())?;
             let coded = sums::coded(rows, &solver, run)?;
             // Rows are coded independently, so that the only common iteration is that over all of them.
-            if self.algorithm != Algorithm::Omp {
-                let objective = coded.objective / (found.n + found.empty).max(1) as f64;
+            if self.algorithm != Algorithm::Omp && coded.n > 0 {
+                let objective = coded.objective / coded.n as f64;
                 let residual = (coded.worst_gap, solver.rules.tol);
                 run.iteration_of((coded.most.max(1), u64::MAX), residual, Some(objective));
             }
@@ -194,9 +194,14 @@ impl SparseCoder {
         if lasso {
             report.outcome = if coded.not_converged > 0 { Outcome::MaxIter } else { Outcome::Converged };
             report.n_iter = coded.most;
-            report.residual = Some(coded.worst_gap);
             report.tol = Some(rules.tol);
-            report.objective = vec![coded.objective / n.max(1) as f64];
+            if coded.n > 0 {
+                report.residual = Some(coded.worst_gap);
+                report.objective = vec![coded.objective / coded.n as f64];
+            }
+        }
+        if coded.left_out > 0 || curve.as_ref().is_some_and(|curve| curve.cut) {
+            report.outcome = run.early_outcome();
         }
         report.warnings = self.fit_warnings(solver, found, coded);
         let settings = as_map(self);
@@ -248,6 +253,12 @@ impl SparseCoder {
             out.push(format!(
                 "alpha is {alpha:.6e}, but every code is zero for alpha of at least alpha_max = {:.6e}: choose a smaller value",
                 found.largest
+            ));
+        }
+        if coded.left_out > 0 {
+            let rows = many(coded.left_out, "row was", "rows were");
+            out.push(format!(
+                "{rows} not coded, because the fit was ended early: the report describes the other rows"
             ));
         }
         if coded.not_converged > 0 {

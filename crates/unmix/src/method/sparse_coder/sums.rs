@@ -43,6 +43,9 @@ impl Correlations {
 /// Convergence of the codes.
 #[derive(Debug, Default)]
 pub(super) struct Coded {
+    /// Number of rows that were coded, and of those that were not, because the run ended early.
+    pub(super) n: u64,
+    pub(super) left_out: u64,
     pub(super) not_converged: u64,
     /// The largest relative gap.
     pub(super) worst_gap: f64,
@@ -58,8 +61,7 @@ impl Coded {
     pub(super) fn diagnostics(&self, found: &Correlations, lasso: bool) -> Map<String, Value> {
         let mut diagnostics = Map::new();
         diagnostics.insert("alpha_max".into(), json!(found.largest));
-        let n = (found.n + found.empty).max(1) as f64;
-        diagnostics.insert("mean_nonzero".into(), json!(self.n_nonzero / n));
+        diagnostics.insert("mean_nonzero".into(), json!(self.n_nonzero / self.n.max(1) as f64));
         if lasso {
             diagnostics.insert("worst_gap".into(), json!(self.worst_gap));
             diagnostics.insert("not_converged".into(), json!(self.not_converged));
@@ -158,12 +160,17 @@ pub(super) fn correlations_of<C: Real>(
     }
 }
 
-/// Numbers for each row in [`coded`].
+/// Numbers for each row in [`coded`]; NaN for a row that was left out.
 const FACTS: usize = 4;
 
 impl Sink<f64> for Coded {
     fn put(&mut self, rows: &[f64]) -> Result<()> {
         for row in rows.chunks_exact(FACTS) {
+            if row[3].is_nan() {
+                self.left_out += 1;
+                continue;
+            }
+            self.n += 1;
             self.worst_gap = self.worst_gap.max(row[0]);
             self.not_converged += u64::from(row[0] > self.tol);
             self.objective += row[1];
@@ -174,9 +181,13 @@ impl Sink<f64> for Coded {
     }
 }
 
-/// Codes all rows, and summarises their convergence.
+/// Codes all rows, or those of the blocks that begin before the run ends early, and summarises their convergence.
 pub(super) fn coded<T: Real>(rows: &Rows<'_, T>, solver: &Solver<T>, run: &Run<'_>) -> Result<Coded> {
     let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
+        if run.ends_early() {
+            out.fill(f64::NAN);
+            return Ok(());
+        }
         let coded = solver.code(block.data, true);
         for (out, m) in out.chunks_exact_mut(FACTS).zip(&coded.measures) {
             let most = coded.most as f64;

@@ -26,6 +26,7 @@ impl SubspaceClustering {
             warnings.push(zero);
         }
         run.stage("affinities")?;
+        let mut cut = false;
         let graph = match self.algorithm {
             Algorithm::Shape => self.shape(&table.rows(&kept))?,
             _ => {
@@ -44,6 +45,7 @@ impl SubspaceClustering {
                         "the duality gap of the sparse coefficients of {rows} is above its tolerance"
                     ));
                 }
+                cut = found.cut;
                 found.graph
             }
         };
@@ -61,7 +63,8 @@ impl SubspaceClustering {
         for (at, c) in linked.iter().zip(clustered.labels) {
             labels[kept[*at]] = c;
         }
-        Ok(Clusters { labels, k, warnings })
+        let early = (cut || clustered.cut).then(|| run.early_outcome());
+        Ok(Clusters { labels, k, warnings, early })
     }
 
     /// Squared entries of `V' V`, `V` the leading right singular vectors of the rows as columns: as many as the sum of the dimensions if these

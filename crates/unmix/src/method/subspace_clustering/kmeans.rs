@@ -10,8 +10,21 @@ const ITERATIONS: usize = 300;
 
 /// Labels of the rows in `k` clusters: those with the smallest sum of squared distances among `starts` starts, the first in case of ties.
 pub fn kmeans(x: &Matrix<f64>, k: usize, starts: u64, seed: u64) -> Vec<usize> {
-    let runs: Vec<(f64, Vec<usize>)> =
-        parallel::map(0..starts as usize, |start| lloyd(x, k, &Stream::new(seed, start as u64)));
+    kmeans_until(x, k, starts, seed, &|| false)
+}
+
+/// [`kmeans`], until `stop`: no further start is then begun, and those that run end with their current labels.
+pub(super) fn kmeans_until(
+    x: &Matrix<f64>,
+    k: usize,
+    starts: u64,
+    seed: u64,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Vec<usize> {
+    let runs: Vec<(f64, Vec<usize>)> = parallel::map(0..starts as usize, |start| match start > 0 && stop() {
+        true => (f64::INFINITY, Vec::new()),
+        false => lloyd(x, k, &Stream::new(seed, start as u64), stop),
+    });
     let first = |best: (f64, Vec<usize>), next: (f64, Vec<usize>)| if next.0 < best.0 { next } else { best };
     runs.into_iter().reduce(first).map_or(vec![0; x.rows()], |(_, labels)| labels)
 }
@@ -28,7 +41,7 @@ fn nearest(row: &[f64], centres: &Matrix<f64>) -> (usize, f64) {
     })
 }
 
-fn lloyd(x: &Matrix<f64>, k: usize, draws: &Stream) -> (f64, Vec<usize>) {
+fn lloyd(x: &Matrix<f64>, k: usize, draws: &Stream, stop: &(dyn Fn() -> bool + Sync)) -> (f64, Vec<usize>) {
     let mut centres = spread(x, k, draws);
     let (mut labels, mut cost) = (Vec::new(), f64::INFINITY);
     for _ in 0..ITERATIONS {
@@ -39,6 +52,9 @@ fn lloyd(x: &Matrix<f64>, k: usize, draws: &Stream) -> (f64, Vec<usize>) {
             break;
         }
         labels = next;
+        if stop() {
+            break;
+        }
         let far: Vec<f64> = found.iter().map(|f| f.1).collect();
         move_centres(x, &labels, &far, &mut centres);
     }
@@ -115,6 +131,15 @@ mod tests {
         own.sort_unstable();
         assert_eq!(own, [0, 1, 2, 3]);
         assert_eq!(kmeans(&Matrix::zeros(5, 2), 3, 2, 0).len(), 5);
+    }
+
+    #[test]
+    fn a_search_that_is_stopped_has_a_label_for_every_row() {
+        let draws = Stream::new(1, 0);
+        let x = Matrix::from_fn(200, 2, |i, j| draws.normal((2 * i + j) as u64));
+        let stopped = kmeans_until(&x, 4, 5, 0, &|| true);
+        assert!(stopped.len() == 200 && stopped.iter().all(|c| *c < 4));
+        assert_ne!(stopped, kmeans(&x, 4, 5, 0));
     }
 
     #[test]

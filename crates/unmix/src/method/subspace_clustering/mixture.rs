@@ -8,12 +8,13 @@
 //! The means `m_k` are 0 unless rows are centred. The M-step computes, for each part, the leading eigenvectors of the covariance of the rows
 //! weighted by their probabilities of the part: the closed form of probabilistic PCA. The likelihood never decreases.
 
+use super::refine::SubspaceFit;
 use super::table::{Table, principal};
 use crate::data::Workspace;
 use crate::error::Result;
 use crate::model::{Gaussian, Mixture};
-use crate::num::Matrix;
 use crate::num::parallel;
+use crate::num::{Matrix, factor};
 use crate::run::{Outcome, Run};
 use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
@@ -50,6 +51,51 @@ pub(super) fn mixture(parts: &[Part], offset: &[f64]) -> Mixture {
     Mixture { weights: parts.iter().map(|p| p.weight).collect(), parts: parts.iter().map(gaussian).collect() }
 }
 
+/// What the iterations start from.
+pub(super) enum InitialMixture<'a> {
+    /// Clusters and their subspaces.
+    Clusters(&'a SubspaceFit),
+    /// The parts of a fitted mixture.
+    Parts(Vec<Part>),
+}
+
+impl InitialMixture<'_> {
+    /// The dimension of each part.
+    pub(super) fn dimensions(&self) -> Vec<usize> {
+        match self {
+            Self::Clusters(found) => found.bases.iter().map(Matrix::rows).collect(),
+            Self::Parts(parts) => parts.iter().map(|part| part.axes.rows()).collect(),
+        }
+    }
+}
+
+/// The parts with these axes of the mixture that a fit starts from; `None` if that model is no mixture. Means are relative to `center`; without it
+/// they are 0.
+pub(super) fn initial_parts(
+    axes: &[Matrix<f64>],
+    center: Option<&[f64]>,
+    run: &Run<'_>,
+) -> Option<Vec<Part>> {
+    let (k, p) = (axes.len(), axes.first()?.cols());
+    let numbers = |name: &str, n: usize| {
+        let (_, numbers) = run.init?.parameter(name)?;
+        (numbers.len() == n).then_some(numbers)
+    };
+    let all: usize = axes.iter().map(Matrix::rows).sum();
+    let (weights, noises) = (numbers("weights", k)?, numbers("noise_variance", k)?);
+    let (means, variances) = (numbers("means", k * p)?, numbers("variances", all)?);
+    let mut first = 0;
+    let parts = axes.iter().enumerate().map(|(c, axes)| {
+        let variance = variances[first..first + axes.rows()].to_vec();
+        first += axes.rows();
+        let mean = (0..p).map(|j| center.map_or(0.0, |center| means[c * p + j] - center[j])).collect();
+        // Axes stored in single precision are orthonormal only up to its precision.
+        let axes = if axes.rows() > 0 { factor::orthonormal_rows_signed(axes) } else { axes.clone() };
+        Part { weight: weights[c], mean, axes, variance, noise: noises[c] }
+    });
+    Some(parts.collect())
+}
+
 /// Result of the iterations.
 pub(super) struct MixtureResult {
     pub(super) parts: Vec<Part>,
@@ -80,16 +126,21 @@ pub(super) struct PpcaMixture<'a> {
 }
 
 impl PpcaMixture<'_> {
-    /// Iterates from these clusters.
+    /// Iterates from these clusters or parts, as many and of the same dimensions.
     ///
     /// # Errors
     ///
     /// A requested stop, an eigenvalue decomposition that does not converge.
-    pub(super) fn search(&self, labels: &[usize], run: &Run<'_>) -> Result<MixtureResult> {
+    pub(super) fn search(&self, start: InitialMixture<'_>, run: &Run<'_>) -> Result<MixtureResult> {
         let (n, k) = (self.table.n(), self.dimensions.len());
         let first = || {
-            let hard = Matrix::from_fn(n, k, |i, c| f64::from(u8::from(labels[i] == c)));
-            let parts = self.maximised(&hard)?;
+            let parts = match start {
+                InitialMixture::Parts(parts) => parts,
+                InitialMixture::Clusters(found) => {
+                    let hard = Matrix::from_fn(n, k, |i, c| f64::from(u8::from(found.labels[i] == c)));
+                    self.maximised(&hard)?
+                }
+            };
             let value = self.expected(&parts).1;
             Ok(State { parts, value, rise: f64::INFINITY })
         };

@@ -40,7 +40,7 @@ use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use crate::solve::Limits;
 use crate::spectrum::Bounds;
-use mixture::{MixtureResult, PpcaMixture};
+use mixture::{InitialMixture, MixtureResult, Part, PpcaMixture, initial_parts};
 use refine::{KSubspaces, RefinementResult, SubspaceFit, nearest};
 use serde_json::{Map, Value};
 use settings::SETTINGS;
@@ -101,6 +101,8 @@ struct Clusters {
     labels: Vec<usize>,
     k: usize,
     warnings: Vec<String>,
+    /// The outcome if the run ended early, so that the clusters are those of a shortened search.
+    early: Option<Outcome>,
 }
 
 impl SubspaceClustering {
@@ -131,11 +133,17 @@ impl SubspaceClustering {
         let rows = &*rows;
         rows.pooled(run.threads, || {
             let table = Table::read(METHOD.key, rows, self.center, run)?;
-            let (found, warnings) = self.clusters(&table, run)?;
-            let found = if self.algorithm == Algorithm::PpcaMixture {
-                self.mixed(&table, found, run)?
-            } else {
-                found
+            let (found, warnings) = match self.initial_parts(&table, run)? {
+                Some(parts) => (self.mixed(&table, InitialMixture::Parts(parts), run)?, Vec::new()),
+                None => {
+                    let (found, warnings) = self.clusters(&table, run)?;
+                    match self.algorithm {
+                        Algorithm::PpcaMixture => {
+                            (self.mixed(&table, InitialMixture::Clusters(&found.found), run)?, warnings)
+                        }
+                        _ => (found, warnings),
+                    }
+                }
             };
             self.model(&table, found, warnings, (rows.features(), T::DTYPE), run)
         })
@@ -192,14 +200,16 @@ impl SubspaceClustering {
         let clusters = match (self.n_clusters, start) {
             (_, Some(bases)) => {
                 let (labels, _) = nearest(table, &bases);
-                Clusters { labels, k: bases.len(), warnings: Vec::new() }
+                Clusters { labels, k: bases.len(), warnings: Vec::new(), early: None }
             }
             (Some(k), _) if starts_at_random || k == 1 => {
-                Clusters { labels: vec![0; table.n()], k, warnings: Vec::new() }
+                Clusters { labels: vec![0; table.n()], k, warnings: Vec::new(), early: None }
             }
             _ => self.by_affinities(table, run)?,
         };
-        let Clusters { mut labels, mut k, warnings } = clusters;
+        let Clusters { mut labels, mut k, warnings, early } = clusters;
+        // Loops that begin after the time limit end by it; without loops this is the outcome.
+        let mut outcome = early.unwrap_or(Outcome::Completed);
         let mut members = Table::members(&labels, k);
         let mut dimensions = dimensions::of_clusters(table, &members, self.n_components.as_ref())?;
         if self.n_clusters.is_none() && k > 1 && !warm {
@@ -219,6 +229,9 @@ impl SubspaceClustering {
             if matches!(self.algorithm, Algorithm::SscKSubspaces | Algorithm::PpcaMixture) {
                 return Ok((refined, warnings));
             }
+            if refined.outcome.is_early() {
+                outcome = refined.outcome;
+            }
             dimensions = refined.found.bases.iter().map(|basis| basis.rows().max(1)).collect();
         }
         let search = KSubspaces { table, dimensions: &dimensions, limits };
@@ -237,20 +250,40 @@ impl SubspaceClustering {
         let (near, cost) = nearest(table, &bases);
         let labels = labels.iter().zip(near).map(|(c, near)| if *c < k { *c } else { near }).collect();
         let found = SubspaceFit { labels, bases, cost, fall: 0.0 };
-        let outcome = Outcome::Completed;
         Ok((RefinementResult { found, outcome, n_iter: 1, objective: Vec::new(), parts: None }, warnings))
     }
 
-    /// The mixture to which expectation-maximisation converges from these clusters.
-    fn mixed(&self, table: &Table, start: RefinementResult, run: &Run<'_>) -> Result<RefinementResult> {
+    /// The parts of the mixture that the fit starts from, if there is one and its dimensions are those of the settings.
+    fn initial_parts(&self, table: &Table, run: &Run<'_>) -> Result<Option<Vec<Part>>> {
+        if self.algorithm != Algorithm::PpcaMixture {
+            return Ok(None);
+        }
+        let Some(bases) = run.initial_subspaces(table.p(), self.n_clusters)? else { return Ok(None) };
+        let mut found: Vec<usize> = bases.iter().map(Matrix::rows).collect();
+        let mut asked = match &self.n_components {
+            None => found.clone(),
+            Some(Dimensions::Same(d)) => vec![*d; found.len()],
+            Some(Dimensions::Each(list)) => list.clone(),
+        };
+        found.sort_unstable();
+        asked.sort_unstable();
+        if asked != found {
+            return Ok(None);
+        }
+        let center = self.center.then_some(table.center.as_slice());
+        Ok(initial_parts(&bases, center, run))
+    }
+
+    /// The mixture to which expectation-maximisation converges from these clusters or parts.
+    fn mixed(&self, table: &Table, start: InitialMixture<'_>, run: &Run<'_>) -> Result<RefinementResult> {
         run.stage("mixture")?;
-        let dimensions: Vec<usize> = start.found.bases.iter().map(Matrix::rows).collect();
+        let dimensions = start.dimensions();
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
         let search = PpcaMixture { table, dimensions: &dimensions, means: self.center, limits };
-        let MixtureResult { parts, labels, outcome, n_iter, rise, objective } =
-            search.search(&start.found.labels, run)?;
-        let bases = parts.iter().map(|part| part.axes.clone()).collect();
-        let found = SubspaceFit { bases, labels, cost: start.found.cost, fall: rise };
+        let MixtureResult { parts, labels, outcome, n_iter, rise, objective } = search.search(start, run)?;
+        let bases: Vec<Matrix<f64>> = parts.iter().map(|part| part.axes.clone()).collect();
+        let (_, cost) = nearest(table, &bases);
+        let found = SubspaceFit { bases, labels, cost, fall: rise };
         Ok(RefinementResult { found, outcome, n_iter, objective, parts: Some(parts) })
     }
 
@@ -271,8 +304,13 @@ impl SubspaceClustering {
             n_iter += refined.n_iter;
             let members = Table::members(&refined.found.labels, dimensions.len());
             let next = dimensions::of_clusters(table, &members, None)?;
-            if next == dimensions || round == ROUNDS || run.ends_early() {
+            let (settled, early) = (next == dimensions, run.ends_early());
+            if settled || round == ROUNDS || early {
                 refined.n_iter = n_iter;
+                // The subspaces may have converged, but not their dimensions.
+                if !settled {
+                    refined.outcome = if early { run.early_outcome() } else { Outcome::MaxIter };
+                }
                 return Ok(refined);
             }
             bases = members.iter().zip(&next).map(|(rows, d)| table.span(rows, *d)).collect::<Result<_>>()?;

@@ -1,11 +1,12 @@
 //! Normalized spectral clustering (Ng, Jordan & Weiss 2002): k-means of the rows of the leading eigenvectors of `D^-1/2 W D^-1/2`.
 
-use super::kmeans::kmeans;
+use super::kmeans::kmeans_until;
 use crate::error::Result;
 use crate::num::parallel;
-use crate::num::top::{self, Pairs};
+use crate::num::top::{self, BlockResult, Lanczos, Pairs, SearchOptions};
 use crate::num::{Matrix, factor};
 use crate::run::Run;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Number of starts of k-means.
 const STARTS: u64 = 20;
@@ -94,12 +95,33 @@ impl Graph {
         out
     }
 
-    /// The `m` largest eigenvalues of the normalized affinities, descending, and their eigenvectors as rows.
-    fn leading(&self, m: usize) -> Result<(Vec<f64>, Matrix<f64>)> {
+    /// The largest eigenpairs of [`apply`](Self::apply) by products with blocks, the current ones at `stop`; `None` where a full
+    /// decomposition is needed.
+    fn searched(
+        &self,
+        scale: &[f64],
+        options: SearchOptions,
+        run: &Run<'_>,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<Pairs>> {
+        let Some(mut search) = Lanczos::begin(self.n(), options, None) else { return Ok(None) };
+        loop {
+            run.check()?;
+            let image = self.apply(scale, search.block());
+            match search.add(image, options, stop())? {
+                BlockResult::More(_) => {}
+                BlockResult::Found(pairs) => return Ok(Some(pairs)),
+                BlockResult::GivenUp => return Ok(None),
+            }
+        }
+    }
+
+    /// The `m` largest eigenvalues of the normalized affinities, descending, and their eigenvectors as rows; the current ones at `stop`.
+    fn leading(&self, m: usize, run: &Run<'_>, stop: &dyn Fn() -> bool) -> Result<(Vec<f64>, Matrix<f64>)> {
         let n = self.n();
         let scale: Vec<f64> = self.degrees().iter().map(|d| 1.0 / d.sqrt()).collect();
         let searched = match top::pays(n, m) {
-            Some(options) => top::top_eigenpairs(|block| Ok(self.apply(&scale, block)), n, options)?,
+            Some(options) => self.searched(&scale, options, run, stop)?,
             None => None,
         };
         let (values, vectors) = match searched {
@@ -117,6 +139,8 @@ impl Graph {
 pub(super) struct Clustered {
     pub(super) labels: Vec<usize>,
     pub(super) k: usize,
+    /// Whether the run ended early, so that the search for eigenvectors or clusters was shortened.
+    pub(super) cut: bool,
 }
 
 /// Clusters by the leading eigenvectors: `asked` of them, or as many as there are eigenvalues before the largest gap, at least 2.
@@ -129,9 +153,15 @@ pub(super) fn cluster(graph: &Graph, asked: Option<usize>, run: &Run<'_>) -> Res
     run.stage("eigenvectors")?;
     let m = asked.unwrap_or(MOST + 1).min(n);
     if n == 0 || m <= 1 {
-        return Ok(Clustered { labels: vec![0; n], k: 1 });
+        return Ok(Clustered { labels: vec![0; n], k: 1, cut: false });
     }
-    let (values, vectors) = graph.leading(m)?;
+    let cut = AtomicBool::new(false);
+    let stop = || {
+        let now = run.ends_early();
+        cut.fetch_or(now, Relaxed);
+        now
+    };
+    let (values, vectors) = graph.leading(m, run, &stop)?;
     let k = asked.unwrap_or_else(|| gap(&values)).min(n);
     run.stage("k-means")?;
     let mut points = vectors.top_rows(k).transposed();
@@ -140,7 +170,9 @@ pub(super) fn cluster(graph: &Graph, asked: Option<usize>, run: &Run<'_>) -> Res
         let norm = row.iter().map(|x| x * x).sum::<f64>().sqrt();
         row.iter_mut().filter(|_| norm > 0.0).for_each(|x| *x /= norm);
     }
-    Ok(Clustered { labels: kmeans(&points, k, STARTS, run.seed), k })
+    let labels = kmeans_until(&points, k, STARTS, run.seed, &|| run.observer.interrupted() || stop());
+    run.check()?;
+    Ok(Clustered { labels, k, cut: cut.load(Relaxed) })
 }
 
 /// The number of eigenvalues before the largest gap, the first in case of ties, at least 2: the gap after the first eigenvalue is large for

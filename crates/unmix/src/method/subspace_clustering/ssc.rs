@@ -35,9 +35,12 @@ pub(super) struct Coefficients {
     pub(super) graph: Graph,
     /// Number of rows whose gap is above the tolerance.
     pub(super) unsolved: usize,
+    /// Whether the run ended early, so that the last rows have the coefficients of their first working sets.
+    pub(super) cut: bool,
 }
 
-/// Affinities of rows with this Gram matrix, whose diagonal is 1.
+/// Affinities of rows with this Gram matrix, whose diagonal is 1. Once the run ends early, the working sets of the rows that are left are not
+/// extended: without any coefficients, rows would be in no cluster.
 ///
 /// # Errors
 ///
@@ -52,11 +55,13 @@ pub(super) fn coefficients(gram: &Matrix<f64>, alpha: f64, run: &Run<'_>) -> Res
     let least = largest.iter().filter(|g| **g > ORTHOGONAL).fold(f64::INFINITY, |m, g| m.min(*g));
     let penalty = least / alpha;
     let mut all: Vec<Vec<(usize, f64)>> = Vec::with_capacity(n);
-    let mut unsolved = 0;
+    let (mut unsolved, mut cut) = (0, false);
     for first in (0..n).step_by(PART) {
         run.sweep_progress("sparse coefficients", first as u64, Some(n as u64))?;
+        cut |= run.ends_early();
+        let sets = if cut { 1 } else { SETS };
         let part = parallel::map(first..n.min(first + PART), |i| match largest[i] > ORTHOGONAL {
-            true => RowLasso { gram, row: i, penalty }.solve(),
+            true => RowLasso { gram, row: i, penalty }.solve(sets),
             false => (Vec::new(), true),
         });
         for (coefficients, solved) in part {
@@ -64,7 +69,7 @@ pub(super) fn coefficients(gram: &Matrix<f64>, alpha: f64, run: &Run<'_>) -> Res
             all.push(coefficients);
         }
     }
-    Ok(Coefficients { graph: symmetric(&all), unsolved })
+    Ok(Coefficients { graph: symmetric(&all), unsolved, cut })
 }
 
 /// Affinities of the rows of `x`, `n x n`: `|C| + |C|'`, where each row of `C` has the coefficients of a row as a sparse combination of the
@@ -123,15 +128,16 @@ struct RowLasso<'a> {
 }
 
 impl RowLasso<'_> {
-    /// The nonzero coefficients, each with the row that it belongs to, and whether the gap is below its tolerance.
-    fn solve(&self) -> (Vec<(usize, f64)>, bool) {
+    /// The nonzero coefficients after at most `sets` working sets, each with the row that it belongs to, and whether the gap is below its
+    /// tolerance.
+    fn solve(&self, sets: usize) -> (Vec<(usize, f64)>, bool) {
         let (g, n) = (self.gram.row(self.row), self.gram.rows());
         let mut set = self.worst(g, &vec![false; n], FEW);
         let mut inside = vec![false; n];
         set.iter().for_each(|&j| inside[j] = true);
         let mut z = vec![0.0; set.len()];
         let (mut solved, mut again) = (false, 0);
-        for _ in 0..SETS {
+        for _ in 0..sets {
             self.descend(&set, &mut z);
             let mut rest = g.to_vec();
             for (&l, &c) in set.iter().zip(&z).filter(|(_, c)| **c != 0.0) {

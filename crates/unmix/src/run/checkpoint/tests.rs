@@ -34,9 +34,11 @@ fn identity() -> Identity {
         seed: 0,
         dtype: Dtype::F64.name().into(),
         n_rows: 1,
-        n_features: 1,
+        n_features: 6,
+        feature_shape: vec![2, 3],
         rows: 7,
         init: None,
+        tables: BTreeMap::from([("atoms".into(), 5)]),
     }
 }
 
@@ -91,18 +93,62 @@ fn nested_loops_are_resumed() {
     }
 }
 
+/// Lets the interval pass at iteration `write`, and copies the file to `left` at iteration `kill`: what a killed process leaves.
+struct Killed<'a> {
+    checkpoint: &'a Checkpoint,
+    seen: AtomicU64,
+    write: u64,
+    kill: u64,
+    left: &'a Path,
+}
+
+impl Observer for Killed<'_> {
+    fn event(&self, event: Event<'_>) {
+        if !matches!(event, Event::Iteration { .. }) {
+            return;
+        }
+        let n = self.seen.fetch_add(1, Relaxed) + 1;
+        if n == self.write {
+            self.checkpoint.journal().written = None;
+        }
+        if n == self.kill {
+            std::fs::copy(self.checkpoint.path(), self.left).unwrap();
+        }
+    }
+}
+
 #[test]
-fn iterations_that_were_not_written_are_repeated() {
+fn loops_shorter_than_the_interval_are_in_the_next_write() {
+    let (whole, folder) = (Count::default(), tempfile::tempdir().unwrap());
+    let want = solve(&Run { observer: &whole, ..Run::default() }).unwrap();
+    let all = whole.seen.load(Relaxed);
+    // The first time nothing is written before the kill.
+    for write in (0..all - 3).step_by(7) {
+        let (path, left) = (folder.path().join("a"), folder.path().join("left"));
+        let checkpoint = Checkpoint::new(&path).every(1e9);
+        checkpoint.bind(identity()).unwrap();
+        let (seen, kill) = (AtomicU64::new(0), write + 3);
+        let observer = Killed { checkpoint: &checkpoint, seen, write, kill, left: &left };
+        let run = Run { checkpoint: Some(&checkpoint), observer: &observer, ..Run::default() };
+        assert_eq!(solve(&run).unwrap(), want);
+        let second = Count::default();
+        assert_eq!(on(&left, 1e9, &second, None).unwrap(), want, "written at {write}");
+        // Only the iterations after the write are repeated, although no loop lasted as long as the interval.
+        assert_eq!(second.seen.load(Relaxed), all - write, "written at {write}");
+    }
+}
+
+#[test]
+fn a_requested_stop_keeps_the_loops_that_ended_before_it() {
     let (whole, folder) = (Count::default(), tempfile::tempdir().unwrap());
     let want = solve(&Run { observer: &whole, ..Run::default() }).unwrap();
     let path = folder.path().join("a");
     let observer = Count { stop: 20, ..Count::default() };
-    // Only the last state is written: that in which the stop is requested.
+    // The only write is that of the stop.
     assert!(on(&path, 1e9, &observer, None).is_err());
     let second = Count::default();
     assert_eq!(on(&path, 1e9, &second, None).unwrap(), want);
-    let (all, again) = (whole.seen.load(Relaxed), second.seen.load(Relaxed));
-    assert!(again > all - 20 && again <= all, "{again} of {all}");
+    assert_eq!(second.seen.load(Relaxed), whole.seen.load(Relaxed) - 20);
 }
 
 #[test]
@@ -156,8 +202,11 @@ fn everything_that_determines_the_bits_of_a_fit_is_compared() {
         ("type", Identity { dtype: Dtype::F32.name().into(), ..identity() }),
         ("shape", Identity { n_rows: 2, ..identity() }),
         ("shape", Identity { n_features: 2, ..identity() }),
+        ("[3, 2]", Identity { feature_shape: vec![3, 2], ..identity() }),
         ("other rows", Identity { rows: 8, ..identity() }),
         ("another start", Identity { init: Some(1), ..identity() }),
+        ("values of atoms", Identity { tables: BTreeMap::from([("atoms".into(), 6)]), ..identity() }),
+        ("values of atoms", Identity { tables: BTreeMap::new(), ..identity() }),
     ];
     let (found, asked) = different_settings(r#"{"k":1,"tol":0.5,"center":true}"#, r#"{"k":2,"tol":0.5}"#);
     assert_eq!((found.as_str(), asked.as_str()), ("center=true, k=1", "center=null, k=2"));
