@@ -3,8 +3,9 @@
 use crate::num::random::Stream;
 
 /// Images of equal size, with values from 0 to 1.
+///
+/// Exhaustive, because images from files are given in it, too.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Pictures {
     /// Number of images.
     pub n: usize,
