@@ -2,7 +2,8 @@
 
 The text is Python that can be evaluated. What has no short form as source code is a variable, which the reader defines before: the rows are
 ``X``, codes to be reproduced ``y``, and an array, a callable or another object has the name of its parameter, as in
-``unmix.SparseCoder(dictionary=dictionary).fit(X)``.
+``unmix.SparseCoder(dictionary=dictionary).fit(X)``. In a call inside another one, ``X`` and the names of parameters are those of that call, which may
+be other rows and arrays.
 """
 
 import ast

@@ -30,10 +30,12 @@ pub(crate) fn named_as<'a>(
     match (wanted, rows.features().names.as_deref()) {
         (Some(wanted), Some(own)) if own != wanted => Err(Error::Unsupported {
             asked: "matching the columns to those of the model by name".into(),
-            found: "there is no name for each column of the input, and those of the selected columns are in another order \
-                    than in the model"
+            found: "the names of the selected columns are not those of the model in its order, and there is no name for each \
+                    column of the input by which they could be matched"
                 .into(),
-            remedy: "give one name for each column of the input, also for those that are not selected".into(),
+            remedy: "give one name for each column of the input, also for those that are not selected, or select the columns of \
+                     the model in its order"
+                .into(),
         }),
         _ => Ok(rows),
     }

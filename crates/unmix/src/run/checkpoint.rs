@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -176,12 +177,14 @@ impl Checkpoint {
     pub(crate) fn bind(&self, of: Identity) -> Result<()> {
         let mut journal = self.journal();
         *journal = Journal::default();
-        if self.path.exists() {
-            let found = read(&self.path)?;
-            if self.resume {
+        match (self.path.exists(), self.resume) {
+            (true, true) => {
+                let found = read(&self.path)?;
                 compare(&self.path, &found.of, &of)?;
                 journal.records = found.records.into_owned();
             }
+            (true, false) => check_replaceable(&self.path)?,
+            (false, _) => {}
         }
         journal.of = Some(of);
         // So that a path that cannot be written is an error before hours of work.
@@ -277,14 +280,27 @@ impl Journal {
 
     fn write(&mut self, path: &Path) -> Result<()> {
         let Some(of) = &self.of else { return Ok(()) };
-        (self.written, self.unwritten) = (Some(Instant::now()), false);
+        self.written = Some(Instant::now());
         let content = Content { of: Cow::Borrowed(of), records: Cow::Borrowed(&self.records) };
         let packed = postcard::to_allocvec(&content).unwrap_or_default();
         let mut file = NewFile::create(path)?;
         file.put(MAGIC)?;
         file.put(&crc32fast::hash(&packed).to_le_bytes())?;
         file.put(&packed)?;
-        file.finish()
+        file.finish()?;
+        self.unwritten = false;
+        Ok(())
+    }
+}
+
+/// Refuses to replace a file that is not a checkpoint, of any version.
+fn check_replaceable(path: &Path) -> Result<()> {
+    let mut beginning = Vec::new();
+    let opened = std::fs::File::open(path).and_then(|file| file.take(16).read_to_end(&mut beginning));
+    opened.map_err(|e| Error::io("cannot read", path, e))?;
+    match beginning == MAGIC[..16] {
+        true => Ok(()),
+        false => Err(Error::format(path, "it is not a checkpoint", "give the checkpoint another name")),
     }
 }
 

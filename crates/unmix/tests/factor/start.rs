@@ -30,6 +30,10 @@ fn a_model_of_fewer_factors_is_refused_and_one_of_more_is_cut() {
     ] {
         let refused = started(given.clone(), x, 9, &fewer).unwrap_err().to_string();
         assert!(refused.contains("it has 2 components, and this fit has 3"), "{given}: {refused}");
+        // A number that a rule chooses is not the caller's: a start that is too small is then not used.
+        let by_rule =
+            json!({"n_components": "bic", "prior": given.get("prior").cloned().unwrap_or("none".into())});
+        assert!(started(by_rule, x, 9, &of(1)).unwrap().n_components() > 1, "{given}");
         let (warm, cold) = (started(given.clone(), x, 9, &more).unwrap(), fit(given.clone(), x, 9));
         assert_ne!(warm.report().objective[0], cold.report().objective[0], "{given}");
     }

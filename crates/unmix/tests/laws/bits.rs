@@ -37,7 +37,7 @@ struct Turns {
 }
 
 impl Turns {
-    /// The threads for the kind of storage at this place of `everywhere`, if it has its turn.
+    /// The threads for the kind of storage at this place of `everywhere`, if this case uses it.
     fn threads(self, place: usize) -> Option<usize> {
         let Self { number, every } = self;
         let (stride, first) = match every {

@@ -186,6 +186,9 @@ fn a_fit_that_does_not_resume_restarts_and_replaces_a_checkpoint_but_no_other_fi
     };
     assert_eq!(digest(&anew(&path).unwrap()), digest(&case.fit(&other)));
     assert!(!path.exists(), "the checkpoint is removed after the fit");
+    // One of another version, too: it is not read.
+    std::fs::write(&path, b"unmix checkpoint  1\nother content").unwrap();
+    assert_eq!(digest(&anew(&path).unwrap()), digest(&case.fit(&other)));
     let notes = folder.path().join("notes.txt");
     std::fs::write(&notes, "mine").unwrap();
     assert!(anew(&notes).unwrap_err().to_string().contains("not a checkpoint"));

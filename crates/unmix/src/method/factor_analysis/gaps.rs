@@ -91,7 +91,7 @@ impl FactorAnalysis {
         let cells = ppca::cells_of("factor-analysis", rows, run)?;
         let most = cells.n_rows.min(rows.n_features() as u64) as usize;
         let at = |q: usize| self.searched_gaps(rows, &cells, q, run);
-        // A model to start from must have as many factors, except in a search for their number, where it starts only smaller fits.
+        // A model to start from must have as many factors as asked for; of a number that a rule chooses it starts fits of at most its own.
         let of = |q: usize| run.initial_components(rows.n_features(), q).and_then(|_| at(q));
         let (q, (mut row_moments, low, found)) = match self.n_components {
             Components::Count(q) => {
@@ -112,7 +112,7 @@ impl FactorAnalysis {
             }
             Components::Rule(Rule::Cells | Rule::Aic) => {
                 let q = by_rule.unwrap_or(0);
-                (q, of(q)?)
+                (q, at(q)?)
             }
             Components::Rule(_) => {
                 // Constant columns have no parameters.
@@ -120,7 +120,7 @@ impl FactorAnalysis {
                 let q = self.least_bic_of(cells.n - cells.empty, varying, most, |q| {
                     Ok(at(q)?.2.log_likelihood.last().copied().unwrap_or(f64::NEG_INFINITY))
                 })?;
-                (q, of(q)?)
+                (q, at(q)?)
             }
             _ => (most, of(most)?),
         };

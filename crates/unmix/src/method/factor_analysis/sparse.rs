@@ -13,6 +13,7 @@ use crate::model::{Arrangement, LinearParameters, Model, Report, Tensor, Tensors
 use crate::num::random::Stream;
 use crate::num::{Matrix, Real, factor};
 use crate::run::{Outcome, Run};
+use crate::spectrum::Components;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -99,7 +100,10 @@ impl FactorAnalysis {
         run: &Run<'_>,
     ) -> Result<ScaledParameters> {
         let v = row_moments.varying.len();
-        let given = run.initial_components(row_moments.mean.len(), q)?.map(|components| {
+        // A number that a rule has chosen may exceed that of the model, whose start is then not used.
+        let least = if matches!(self.n_components, Components::Rule(_)) { 0 } else { q };
+        let start = run.initial_components(row_moments.mean.len(), least)?;
+        let given = start.filter(|components| components.rows() >= q).map(|components| {
             let unit = |i: usize| if self.standardize { 1.0 } else { row_moments.scales[i] };
             Matrix::from_fn(q, v, |j, i| components[(j, row_moments.varying[i])] / unit(i))
         });

@@ -75,7 +75,7 @@ pub(super) fn curve<T: Real>(
     let alphas: Vec<f64> = (0..ALPHAS).map(|i| largest * 10f64.powf(-(i as f64) / 3.0)).collect();
     // A number for each alpha and row.
     let mut errors = vec![0.0; ALPHAS * n];
-    let mut cut = false;
+    let (mut cut, mut n_held_out) = (false, 0);
     for fold in 0..FOLDS.min(p) {
         // The errors of all alphas have the same folds, so that they can be compared after any number of folds.
         if fold > 0 && run.ends_early() {
@@ -85,6 +85,11 @@ pub(super) fn curve<T: Real>(
         let inside: Vec<usize> = order.iter().skip(fold).step_by(FOLDS).copied().collect();
         let outside: Vec<usize> = (0..p).filter(|j| !inside.contains(j)).collect();
         of_fold(solver, &x, (&inside, &outside), &alphas, &mut errors, run)?;
+        n_held_out += inside.len();
+    }
+    if cut {
+        // Means over the columns that were held out, and not over all of them.
+        errors.iter_mut().for_each(|e| *e *= p as f64 / n_held_out as f64);
     }
     let mean = |e: &[f64]| e.iter().sum::<f64>() / n as f64;
     let means: Vec<f64> = errors.chunks_exact(n).map(mean).collect();

@@ -61,7 +61,10 @@ impl Coded {
     pub(super) fn diagnostics(&self, found: &Correlations, lasso: bool) -> Map<String, Value> {
         let mut diagnostics = Map::new();
         diagnostics.insert("alpha_max".into(), json!(found.largest));
-        diagnostics.insert("mean_nonzero".into(), json!(self.n_nonzero / self.n.max(1) as f64));
+        if self.n == 0 {
+            return diagnostics;
+        }
+        diagnostics.insert("mean_nonzero".into(), json!(self.n_nonzero / self.n as f64));
         if lasso {
             diagnostics.insert("worst_gap".into(), json!(self.worst_gap));
             diagnostics.insert("not_converged".into(), json!(self.not_converged));
