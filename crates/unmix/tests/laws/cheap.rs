@@ -124,6 +124,8 @@ fn single_precision_is_near_double() {
         for c in 0..values.1.len() {
             let gap = |d: usize| values.1.get(d).map_or(f64::INFINITY, |v| (values.1[c] - v).abs());
             let gap = if c == 0 { gap(1) } else { gap(c - 1).min(gap(c + 1)) };
+            // A single component: the next variance is unknown, and at least 0.
+            let gap = if gap.is_finite() { gap } else { first };
             if gap < 0.01 * first {
                 continue;
             }

@@ -25,6 +25,8 @@ fn same(case: &Case, moved: &Model, model: &Model, scale: f64, tol: f64, of: imp
         let gap = before.min(b.get(c + 1).map_or(f64::INFINITY, |v| b[c] - v));
         // An error of size e in a symmetric matrix rotates its eigenvectors by about e / gap; gaps between the variances of pure noise
         // vanish.
+        // A single component: the next variance is unknown, and at least 0.
+        let gap = if gap.is_finite() { gap } else { b[c] };
         if b[c] < 1e-9 * first || gap < 1e-3 * first {
             continue;
         }

@@ -37,6 +37,7 @@ const SKIPPED: &[(&str, &str, &str, &str)] = &[
         "a rule may find a single factor, which has no rotation",
     ),
     ("factor-analysis", "scores", "n_components=", "a rule may find no factor"),
+    ("linear-eigengan", "groups", "n_components=", "a rule may find a single component"),
     ("pca", "tol", "svd_solver=", "the first block of directions spans all columns"),
     ("pca", "n_oversamples", "svd_solver=", "the first block of directions spans all columns"),
     ("pca", "iterated_power", "svd_solver=power", "the first block of directions spans all columns"),
@@ -44,7 +45,91 @@ const SKIPPED: &[(&str, &str, &str, &str)] = &[
 
 /// Combinations that contradict each other, rather than being without effect: method, setting, the beginning of the words under which, part
 /// of the message, and the reason; "*" for any.
-const REFUSED: &[(&str, &str, &str, &str, &str)] = &[];
+const REFUSED: &[(&str, &str, &str, &str, &str)] = &[
+    (
+        "pca",
+        "center",
+        "n_components=parallel",
+        "parallel analysis permutes columns",
+        "the rule needs centred rows",
+    ),
+    (
+        "linear-eigengan",
+        "groups",
+        "n_components=cells",
+        "blocks of equal variances are fitted in closed form only",
+        "the rule hides cells, and groups need all of them",
+    ),
+    (
+        "sigma-pca",
+        "reconstruct",
+        "variant=",
+        "reconstructs rows from the codes themselves",
+        "no nonlinearity to decode with",
+    ),
+    ("sigma-pca", "h", "h=", "only the width of h='tanh'", "a must be a number with other nonlinearities"),
+    (
+        "sigma-pca",
+        "deriv",
+        "*",
+        "only the width of h='tanh' with deriv='true'",
+        "a must be a number with another derivative",
+    ),
+    (
+        "sigma-pca",
+        "center",
+        "constraint=native",
+        "defined for centred rows",
+        "the fixed point needs centred rows",
+    ),
+    (
+        "sigma-pca",
+        "center",
+        "reconstruct=nonlinear",
+        "defined for centred rows",
+        "the reconstruction needs centred rows",
+    ),
+    (
+        "sigma-pca",
+        "variant",
+        "solver=gpm",
+        "not of a published variant",
+        "the solver finds another fixed point",
+    ),
+    (
+        "sigma-pca",
+        "constraint",
+        "solver=gpm",
+        "keeps columns orthonormal",
+        "the solver has only one constraint",
+    ),
+    ("ica", "whiten", "algorithm=sigma-pca", "the first layer", "that layer whitens"),
+    ("ica", "ortho", "fun=", "must be a log-density", "a likelihood needs a density"),
+    (
+        "matrix-completion",
+        "offsets",
+        "algorithm=ppca-em",
+        "estimates the mean of every column",
+        "means are part of the model",
+    ),
+    (
+        "rfn",
+        "e_step",
+        "normalize=std",
+        "is not a projection",
+        "the mode guarantees an objective that never falls",
+    ),
+    ("rfn", "e_step", "dead_unit=zero", "cannot be normalised", "the mode normalises every unit"),
+    (
+        "stacked-rfn",
+        "e_step",
+        "*",
+        "must be 'plain' in every layer",
+        "layers of a network compute plain codes",
+    ),
+    ("stacked-rfn", "l1", "normalize=none", "are 0 in every row", "the penalty is too large for these rows"),
+    ("sae", "alpha", "*", "fixes the number of active units", "there is no penalty to weigh"),
+];
 
 /// Settings of which an effect shows only before convergence.
 const UNTIL_CONVERGED: [&str; 2] = ["max_iter", "tol"];
@@ -109,7 +194,7 @@ fn unlisted(method: &Method, setting: &str, under: &str, refusal: &Error) -> Opt
 }
 
 /// Whether some other value of the setting shows; also if no other value is known, as of a function. The error is that of the last value, if
-/// all are refused.
+/// some are refused and the others do not show.
 fn shows(
     method: &Method,
     setting: &Setting,
@@ -120,14 +205,13 @@ fn shows(
     let now = base.get(setting.name).cloned().unwrap_or_else(|| setting.default_value());
     let others: Vec<Value> = values(&setting.kind).into_iter().filter(|value| *value != now).collect();
     let beginning = format!("{}=", setting.name);
-    let (mut refused, mut fitted) = (None, others.is_empty());
+    let mut refused = None;
     for other in &others {
         let mut changed = base.clone();
         changed.insert(setting.name.into(), other.clone());
         match try_fit(method.key, &changed, x, COLUMNS) {
             Err(refusal) => refused = Some(refusal),
             Ok(model) => {
-                fitted = true;
                 let warns = |w: &String| w.starts_with(&beginning) && w.contains("no effect");
                 if model.report().warnings.iter().any(warns) || shown(&model, x) != *before {
                     return Ok(true);
@@ -135,10 +219,7 @@ fn shows(
             }
         }
     }
-    match refused {
-        Some(refusal) if !fitted => Err(refusal),
-        _ => Ok(others.is_empty()),
-    }
+    refused.map_or(Ok(others.is_empty()), Err)
 }
 
 fn is_skipped(method: &Method, setting: &Setting, under: &str, plain: &Model) -> bool {
