@@ -46,6 +46,14 @@ impl Dtype {
         }
     }
 
+    /// The largest number.
+    pub fn most(self) -> f64 {
+        match self {
+            Dtype::F32 => f32::MAX as f64,
+            Dtype::F64 => f64::MAX,
+        }
+    }
+
     /// Bytes of one number.
     pub fn size(self) -> usize {
         match self {

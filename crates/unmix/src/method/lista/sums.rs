@@ -72,7 +72,9 @@ impl Scan {
         };
         let mut found = Self::default();
         rows.map(run, "correlations", 3, step, &mut found)?;
-        if !found.squares.is_finite() || !found.largest.is_finite() {
+        // Also of single precision, in which layers are trained.
+        let fits = found.squares.is_finite() && found.largest.is_finite() && found.square <= T::DTYPE.most();
+        if !fits {
             return Err(Error::Overflow { method: METHOD.key.into(), dtype: T::DTYPE.name() });
         }
         // Rows of zeros have codes of zeros.

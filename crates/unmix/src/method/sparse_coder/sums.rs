@@ -27,8 +27,9 @@ pub(super) struct Correlations {
 impl Correlations {
     /// Refuses rows whose squares overflow or underflow.
     pub(super) fn check_squares(&self, dtype: Dtype) -> Result<()> {
-        match self.square.is_finite() {
-            false => Err(Error::Overflow { method: "sparse-coder".into(), dtype: "float64" }),
+        // Also of single precision, in which rows are coded.
+        match self.square <= dtype.most() {
+            false => Err(Error::Overflow { method: "sparse-coder".into(), dtype: dtype.name() }),
             true if self.entry == 0.0 => Ok(()),
             true => check_total("sparse-coder", self.square, dtype),
         }
