@@ -37,7 +37,7 @@ const DEFAULT_RESAMPLES: usize = 20;
 /// Most cells of rows that are resampled where no number is given, and most cells times iterations of the fit: beyond, the fits of the resamples
 /// take long.
 const MOST_CELLS: u64 = 1 << 24;
-const MOST_WORK: u64 = 1 << 30;
+const MOST_WORK: u64 = 1 << 25;
 
 /// The number of resamples where none is given: [`DEFAULT_RESAMPLES`] for a `linear` encoder, for which the coverage was measured, if the `cells.0`
 /// rows of `cells.1` columns are enough blocks and not too many cells for a fit of `n_iter` iterations; otherwise 0.
@@ -116,8 +116,8 @@ mod tests {
         assert_eq!(default_number((400, 4), 0, 20, true), DEFAULT_RESAMPLES, "20 blocks");
         assert_eq!(default_number((400, 4), 0, 21, true), 0, "19 blocks");
         assert_eq!(default_number((400, 4), 0, 1, false), 0, "no linear encoder");
-        assert_eq!(default_number((1 << 22, 4), 64, 1, true), DEFAULT_RESAMPLES);
-        assert_eq!(default_number((1 << 22, 4), 65, 1, true), 0, "many iterations");
+        assert_eq!(default_number((1 << 20, 4), 8, 1, true), DEFAULT_RESAMPLES);
+        assert_eq!(default_number((1 << 20, 4), 9, 1, true), 0, "many iterations");
         assert_eq!(default_number(((1 << 22) + 1, 4), 1, 1, true), 0, "many cells");
         assert_eq!(default_number((u64::MAX, 4), u64::MAX, 1, true), 0);
         let refused = check(7, 19).unwrap_err().to_string();

@@ -65,7 +65,7 @@ pub struct Trials {
     pub restarts: usize,
     /// Number of resamples of the rows, from which the sampling error of the agreement of halves is estimated; each costs eight fits of half as many
     /// rows. `Some(0)` for a bound from simulations instead, which costs nothing. With one, intervals are `[0, 1]`; fewer than some 20 make them
-    /// wide. `None`: 20 for linear encoders and at most 2^24 cells, and 2^30 cells times iterations, if there are 20 rows, or 20 blocks of
+    /// wide. `None`: 20 for linear encoders and at most 2^24 cells, and 2^25 cells times iterations, if there are 20 rows, or 20 blocks of
     /// autocorrelated rows, and every resample can be fitted; otherwise 0. Those of a run that ends early are not used.
     pub bootstrap: Option<usize>,
 }
