@@ -106,10 +106,11 @@ def _commit(folder):
 
 
 def _keep(found, about):
-    """Write next to the records of the day, with a file for each pair of commits."""
+    """Write next to the records of the day, with a file for each run: a rerun replaces nothing."""
     folder = record.FOLDER / machine.short_name(about)
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{about['after']}-against-{about['before']}.json"
-    old = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else {}
-    path.write_text(json.dumps({"machine": about, "rows": {**old, **found}}, indent=1) + "\n", encoding="utf-8")
+    name = f"{about['after']}-against-{about['before']}"
+    runs = len(list(folder.glob(f"{name}*.json")))
+    path = folder / (f"{name}-{runs + 1}.json" if runs else f"{name}.json")
+    path.write_text(json.dumps({"machine": about, "rows": found}, indent=1) + "\n", encoding="utf-8")
     return path.relative_to(BENCH.parent)
