@@ -49,10 +49,8 @@ impl Turns {
     }
 }
 
-/// The cases of every method with their turns: every `every`-th kind of storage, more of them if the method has few cases, and all with
-/// `UNMIX_TESTS=all`.
+/// The cases of every method with their turns: every `every`-th kind of storage, more of them if the method has few cases.
 fn with_turns(every: usize) -> Vec<(Case, Turns)> {
-    let all = std::env::var_os("UNMIX_TESTS").is_some_and(|which| which == "all");
     let cases = every_case();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     cases.iter().for_each(|case| *counts.entry(case.method.key).or_default() += 1);
@@ -62,7 +60,6 @@ fn with_turns(every: usize) -> Vec<(Case, Turns)> {
         let number = *next;
         *next += 1;
         let every = match counts[case.method.key] {
-            _ if all => 1,
             n if n >= every => every,
             2.. => 2,
             _ => 1,
