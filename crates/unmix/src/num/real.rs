@@ -46,7 +46,7 @@ impl Dtype {
         }
     }
 
-    /// The largest number.
+    /// The largest finite number.
     pub fn most(self) -> f64 {
         match self {
             Dtype::F32 => f32::MAX as f64,

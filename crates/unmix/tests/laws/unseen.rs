@@ -180,13 +180,17 @@ fn of_method(method: &Method, all: bool, x: &[f64]) -> Vec<String> {
     wrong
 }
 
+/// Whether an entry of a table is this name, or stands for any.
+fn is_or_any(pattern: &str, name: &str) -> bool {
+    pattern == "*" || pattern == name
+}
+
 /// A refusal that [`REFUSED`] does not list, in words.
 fn unlisted(method: &Method, setting: &str, under: &str, refusal: &Error) -> Option<String> {
-    let is = |pattern: &str, name: &str| pattern == "*" || pattern == name;
     let message = refusal.to_string();
     let listed = REFUSED.iter().any(|(key, name, words, part, _)| {
-        is(key, method.key)
-            && is(name, setting)
+        is_or_any(key, method.key)
+            && is_or_any(name, setting)
             && (*words == "*" || under.starts_with(*words))
             && message.contains(part)
     });
@@ -223,9 +227,10 @@ fn shows(
 }
 
 fn is_skipped(method: &Method, setting: &Setting, under: &str, plain: &Model) -> bool {
-    let is = |pattern: &str, name: &str| pattern == "*" || pattern == name;
     let listed = SKIPPED.iter().any(|(key, name, words, _)| {
-        is(key, method.key) && is(name, setting.name) && (*words == "*" || under.starts_with(*words))
+        is_or_any(key, method.key)
+            && is_or_any(name, setting.name)
+            && (*words == "*" || under.starts_with(*words))
     });
     listed || (UNTIL_CONVERGED.contains(&setting.name) && plain.report().outcome.is_success())
 }

@@ -86,6 +86,16 @@ impl Statistic for RowWeights {
     }
 }
 
+/// The numbers of rows as lists, which have no means and no sums.
+fn of_lists(
+    starts: impl Iterator<Item = f64>,
+    columns: &[u32],
+    values: &[f64],
+) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    let columns = columns.iter().map(|j| f64::from(*j));
+    (starts.chain(columns).chain(values.iter().copied()).collect(), Vec::new(), Vec::new())
+}
+
 impl Statistic for CellLists {
     const NAME: &'static str = "lists of cells";
     fn empty(p: usize) -> Self {
@@ -98,9 +108,7 @@ impl Statistic for CellLists {
         GatherCells.add(self, block, &mut Workspace::default())
     }
     fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-        let starts = self.starts.iter().map(|at| *at as f64);
-        let columns = self.columns.iter().map(|j| f64::from(*j));
-        (starts.chain(columns).chain(self.values.iter().copied()).collect(), Vec::new(), Vec::new())
+        of_lists(self.starts.iter().map(|at| *at as f64), &self.columns, &self.values)
     }
     /// A column has 4 bytes in memory and 8 packed.
     fn extra(&self) -> usize {
@@ -121,9 +129,7 @@ impl Statistic for Entries<f64> {
         GatherEntries::<f64>::new().add(self, block, &mut Workspace::default())
     }
     fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-        let starts = self.starts.iter().map(|at| *at as f64);
-        let columns = self.columns.iter().map(|j| f64::from(*j));
-        (starts.chain(columns).chain(self.values.iter().copied()).collect(), Vec::new(), Vec::new())
+        of_lists(self.starts.iter().map(|at| *at as f64), &self.columns, &self.values)
     }
     /// A column has 4 bytes in memory and 8 packed.
     fn extra(&self) -> usize {
