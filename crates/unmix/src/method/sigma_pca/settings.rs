@@ -213,9 +213,8 @@ const TRAINED: &[&[Condition]] = &[&[("solver", &["\"sgd\"", "\"adam\""])], &[("
 const NONLINEAR: &[&str] =
     &["!\"rica\"", "!\"logcosh\"", "!\"skew-symmetric\"", "!\"no-diagonal\"", "!\"no-diagonal-sigma\""];
 const WITH_NONLINEARITY: &[&[Condition]] = &[&[("variant", NONLINEAR)]];
-/// The sign of a code has no width, and one variant computes it from the codes.
-const WITH_WIDTH: &[&[Condition]] =
-    &[&[("variant", NONLINEAR), ("variant", &["!\"ema-adaptive-tanh\""]), ("h", &["!\"sign\""])]];
+/// The sign of a code has no width.
+const WITH_WIDTH: &[&[Condition]] = &[&[("variant", NONLINEAR), ("h", &["!\"sign\""])]];
 /// Conditions for the standard deviations of trained solvers.
 const STANDARDISED: &[&[Condition]] = &[
     &[("solver", &["\"sgd\"", "\"adam\""]), ("variant", NONLINEAR)],
