@@ -182,7 +182,7 @@ fn partial_fit(
         let start = init.as_deref().map(|model| model as &dyn unmix::Start);
         let run = &unmix::Run { invocation: invocation.as_deref(), init: start, max_seconds, ..*run };
         if let Some(first) = init.as_deref().filter(|_| before.is_none())
-            && let Some(model) = unmix::model::continued(&method, &settings, &given, first, &rows, run)?
+            && let Some(model) = unmix::method::continued(&method, &settings, &given, first, &rows, run)?
         {
             let earlier = first.report().run.pictures.clone();
             return Ok((model.with_pictures(earlier.or(pictures)), notices));

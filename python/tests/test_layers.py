@@ -59,7 +59,7 @@ def test_columns_of_a_frame_and_stability(cls, X):
     model = layer(cls, max_epochs=5).fit(frame)
     assert list(model.feature_names_in_) == list(frame.columns)
     assert np.array_equal(model.components_, layer(cls, max_epochs=5).fit(X).components_)
-    found = unmix.stability(layer(cls, max_epochs=5), X, splits=2, restarts=1, random_state=0)
+    found = unmix.stability(layer(cls, max_epochs=5), X, splits=2, restarts=1, bootstrap=0, random_state=0)
     assert np.shape(found.halves) == (20,)
 
 

@@ -155,7 +155,7 @@ def test_resolved_components_of_photographs_are_found_in_other_patches():
     one, two = (unmix.read(folder, grey=True, patches=(7, 7), number=12_000, patch_seed=s, normalise=True) for s in (1, 2))
     plain = SigmaPCA(10, random_state=0)
     model = clone(plain).fit(one)
-    found = unmix.stability(model, one, restarts=2)
+    found = unmix.stability(model, one, restarts=2, bootstrap=0)
     other = clone(plain).set_params(random_state=7).fit(two)
     matched = unmix.metrics.match(model, other, one)
     # The first two components are gradients along the two sides of a patch, with nearly equal variances: halves determine their plane,
@@ -168,7 +168,7 @@ def test_resolved_components_of_photographs_are_found_in_other_patches():
     assert (matched.cosine[resolved] > 0.85).all(), (matched.cosine, found)
     assert sum(verdict.startswith("undecided") for verdict in found.verdict) >= 6
     # RICA has many solutions with ten features on whitened patches: each half finds others.
-    found = unmix.stability(RICA(10, random_state=0).fit(one), one, splits=10, restarts=2)
+    found = unmix.stability(RICA(10, random_state=0).fit(one), one, splits=10, restarts=2, bootstrap=0)
     assert max(found.halves) < 0.8 and all(verdict.startswith("not resolvable") for verdict in found.verdict)
 
 

@@ -135,7 +135,7 @@ def test_initial_values_of_each_layer(X, stack):
 
 def test_stability_refits_all_layers(X):
     stack = StackedRFN((10, 4), max_iter=20, random_state=0).fit(X)
-    found = unmix.stability(stack, X, splits=2, restarts=1)
+    found = unmix.stability(stack, X, splits=2, restarts=1, bootstrap=0)
     assert len(found) == 4 and (found.halves >= 0).all() and (found.halves <= 1).all() and found.halves.max() > found.chance > 0
 
 

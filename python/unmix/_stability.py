@@ -308,8 +308,9 @@ def stability(
         Number of fits of all rows from other seeds.
     bootstrap : int or None, default=None
         Number of resamples of the rows, drawn with replacement, from which the sampling error of ``halves`` is estimated; each costs eight
-        fits of half as many rows. 0 for a bound from simulations. With 1, every interval is [0, 1]; fewer than 20 give wide ones. None: 20
-        for linear encoders and at most 2**24 cells (2**25 times iterations), if there are 20 rows, or blocks of them; otherwise 0.
+        fits of half as many rows. 0 for a bound from simulations. With 1, every interval is [0, 1]; fewer than 20 give wide ones. None: 20,
+        which takes five times as long in all, if there are 20 rows, or blocks of autocorrelated rows, and every resample can be fitted;
+        otherwise 0.
     random_state : int, RandomState or None, default=None
         Seed of the random halves; None for the seed that the estimator was fitted with.
     verbose : {0, 1, 2}, default=0

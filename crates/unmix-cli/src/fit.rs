@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use unmix::model::{Counted, Tensor, Tensors};
 use unmix::stability::{Trials, stability};
-use unmix::{AnyRows, Checkpoint, Error, Model, Outcome, Report, Run, Start, model, with_rows};
+use unmix::{AnyRows, Checkpoint, Error, Model, Outcome, Report, Run, Start, method, model, with_rows};
 
 /// Fits, saves, and prints the next steps. The model records `typed`, the command line.
 pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
@@ -39,13 +39,13 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
     let quiet = args.running.quiet;
     let (mut rows, n_notes) = rows(args, &files, &run)?;
     let continued = match init.as_ref().filter(|_| !args.sums) {
-        Some(before) => model::continued(&args.method, &settings, &given, before, &rows, &run)?,
+        Some(before) => method::continued(&args.method, &settings, &given, before, &rows, &run)?,
         None => None,
     };
     let model = match (continued, args.sums) {
         (Some(model), _) => model,
-        (None, false) => model::fit_given(&args.method, &settings, given, &mut rows, &run)?,
-        (None, true) => model::fit_by_sums(&args.method, &settings, &rows, &run)?,
+        (None, false) => method::fit_given(&args.method, &settings, given, &mut rows, &run)?,
+        (None, true) => method::fit_by_sums(&args.method, &settings, &rows, &run)?,
     };
     let model = match args.stability {
         None => model,

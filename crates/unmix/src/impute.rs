@@ -19,7 +19,8 @@ pub use cells::{completed, fill_cells, predict_cells};
 
 use crate::data::{AnyRows, Rows, Sink, Sparse, Subset, Workspace};
 use crate::error::{Error, Result};
-use crate::model::{Model, fit};
+use crate::method::fit;
+use crate::model::Model;
 use crate::num::random::Stream;
 use crate::num::{Block, Real};
 use crate::run::{Run, Start};

@@ -91,9 +91,10 @@ pub use machine::{available_memory, zeros};
 pub use method::{
     CompleteDictionary, DenoisingAutoencoder, DictionaryLearning, FactorAnalysis, FastIca, GaussianRbm, Ica,
     LinearEigenGan, Lista, METHODS, MatrixCompletion, Method, NeuralPca, Pca, Ppca, Rfn, Rica, RobustPca,
-    SigmaPca, SparseAutoencoder, SparseCoder, StackedRfn, SubspaceClustering,
+    SigmaPca, SparseAutoencoder, SparseCoder, StackedRfn, SubspaceClustering, fit, fit_given, partial_fit,
+    partial_fit_given,
 };
-pub use model::{Model, Outcome, Report, fit, fit_given, partial_fit, partial_fit_given};
+pub use model::{Model, Outcome, Report};
 #[doc(inline)]
 pub use num::threads::{num_threads, set_num_threads};
 #[doc(inline)]

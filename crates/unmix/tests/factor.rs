@@ -299,7 +299,7 @@ fn fewer_rows_than_columns_by_rows_or_by_sums_have_one_maximum() {
         assert_eq!(rows.report().solver, "gram");
         let any = AnyRows::from(Rows::from_slice(&x, p).unwrap());
         let sums =
-            unmix::model::fit_by_sums("factor-analysis", &settings(given), &any, &on_threads(2)).unwrap();
+            unmix::method::fit_by_sums("factor-analysis", &settings(given), &any, &on_threads(2)).unwrap();
         assert_eq!((sums.report().solver.as_str(), sums.report().outcome), ("newton", Outcome::Converged));
         assert!(
             (likelihood(&rows) - likelihood(&sums)).abs() < 1e-3,

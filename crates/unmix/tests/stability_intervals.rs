@@ -5,8 +5,9 @@
 
 use crate::made;
 use crate::skipped::skipped;
-use serde_json::Map;
+use serde_json::{Map, json};
 use unmix::datasets::Distribution;
+use unmix::metrics::match_units;
 use unmix::num::random::Stream;
 use unmix::stability::{
     DEFAULT_SPLITS, MIN_AGREEMENT, SIGNIFICANCE_LEVEL, Stability, Trials, Verdict, stability,
@@ -194,19 +195,73 @@ fn intervals_of_a_run_that_ends_early_are_from_0_to_1() {
     assert!(late.interval.iter().chain(&late.space_interval).all(|interval| *interval == (0.0, 1.0)));
 }
 
+/// Rows of three units with non-negative activations, active in a fifth of the rows, each of four of twelve columns, and noise; and the units.
+fn planted(seed: u64) -> (Matrix<f64>, Matrix<f64>) {
+    const N: usize = 400;
+    const P: usize = 12;
+    const UNITS: usize = 3;
+    let (draws, noise) = (Stream::new(seed, 31), Stream::new(seed, 32));
+    let units = Matrix::from_fn(UNITS, P, |u, j| if j / 4 == u { 0.5 } else { 0.0 });
+    let code = |i: usize, u: usize| {
+        let at = (2 * (i * UNITS + u)) as u64;
+        if draws.uniform(at) < 0.2 { draws.normal(at + 1).max(0.0) } else { 0.0 }
+    };
+    let x = Matrix::from_fn(N, P, |i, j| 0.5 * code(i, j / 4) + 0.25 * noise.normal((i * P + j) as u64));
+    (x, units)
+}
+
+/// Shares of the intervals that contain the expected agreement on a unit of [`planted`] rows, over units and data sets: with resamples, and with
+/// the bound.
+#[test]
+fn intervals_of_units_cover_the_expected_agreement() {
+    if std::env::var_os("UNMIX_TESTS").is_none_or(|which| which != "all") {
+        return skipped("intervals of units", "UNMIX_TESTS is not 'all'");
+    }
+    let (repeats, settings) = (40, json!({"n_components": 3, "max_iter": 100}));
+    // For each data set and unit: the agreement, and both intervals.
+    let mut found: Vec<Vec<(f64, [(f64, f64); 2])>> = Vec::new();
+    for seed in 0..repeats {
+        let (x, units) = planted(300 + seed);
+        let mut rows: AnyRows<'_> = Rows::from_slice(x.as_slice(), x.cols()).unwrap().into();
+        let run = Run { seed, ..made::on_threads(1) };
+        let model = unmix::fit("rfn", settings.as_object().unwrap(), &mut rows, &run).unwrap();
+        let of = |bootstrap: Option<usize>| {
+            stability(&model, &rows, Trials { splits: DEFAULT_SPLITS, restarts: 0, bootstrap }, &run).unwrap()
+        };
+        let (resampled, bound) = (of(None), of(Some(0)));
+        assert_eq!((resampled.bootstrap, bound.bootstrap), (20, 0), "resamples are the default for units too");
+        let components = model.tensor("components").unwrap().to_matrix();
+        let order = match_units(&units, &components).order;
+        let unit = |j: &usize| (resampled.halves[*j], [resampled.interval[*j], bound.interval[*j]]);
+        found.push(order.iter().map(unit).collect());
+    }
+    let shares = [0, 1].map(|which| {
+        let covered = (0..3).map(|u| {
+            let truth = found.iter().map(|set| set[u].0).sum::<f64>() / repeats as f64;
+            let contains = |(low, high): (f64, f64)| low <= truth && truth <= high;
+            found.iter().filter(|set| contains(set[u].1[which])).count()
+        });
+        covered.sum::<usize>() as f64 / (3 * repeats) as f64
+    });
+    println!("intervals of units: {shares:?} of them contain the expected agreement, by resamples and by the bound");
+    // Three standard errors of as many data sets: units of one are not independent.
+    assert!(shares[0] >= 0.95 - 3.0 * (0.95 * 0.05 / repeats as f64).sqrt(), "{shares:?}");
+    assert!(shares[0] > shares[1], "the bound is from simulations of axes and sources: {shares:?}");
+}
+
 /// Pairs of similar variances, one of twenty decreasing variances, and independent sources; only where `UNMIX_TESTS` is "all".
 fn in_many_cases(splits: usize, bootstrap: usize) {
     if std::env::var_os("UNMIX_TESTS").is_none_or(|which| which != "all") {
         return skipped("intervals in many cases", "UNMIX_TESTS is not 'all'");
     }
     // Resamples take five times as long.
-    let repeats = |n: u64| if bootstrap > 0 { n / 4 } else { n };
+    let repeats = |n: u64| if bootstrap > 0 { n / 4 } else { n / 2 };
     for law in [Distribution::Gaussian, Distribution::Laplace, Distribution::Uniform] {
         for gap in [3.0, 7.0, 12.0] {
             covers_with(&Case::pair(law, 300, gap), (splits, bootstrap), repeats(100), (0.75, 1.0));
         }
         if bootstrap == 0 {
-            covers_with(&Case::ladder(law, 400, 20, 6.0, 10), (splits, bootstrap), 50, (0.6, 1.0));
+            covers_with(&Case::ladder(law, 400, 20, 6.0, 10), (splits, bootstrap), repeats(50), (0.6, 1.0));
         }
     }
     for (law, n) in

@@ -207,7 +207,7 @@ fn a_model_of_sums_is_extended_by_the_key_of_its_method() {
         let (given, run) = (settings(given), on_threads(2));
         let add =
             |before: Option<&Model>, rows: &AnyRows<'_>| unmix::partial_fit(key, &given, before, rows, &run);
-        let whole = unmix::model::fit_by_sums(key, &given, &rows(0, 300), &run).unwrap();
+        let whole = unmix::method::fit_by_sums(key, &given, &rows(0, 300), &run).unwrap();
         let mut model = add(None, &rows(0, 7)).unwrap_or_else(|e| panic!("{key}: {e}"));
         for (from, to) in [(7, 8), (8, 211), (211, 300)] {
             model = add(Some(&model), &rows(from, to)).unwrap();

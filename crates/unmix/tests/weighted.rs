@@ -126,7 +126,7 @@ fn sums_of_many_rows_of_small_weights_are_fitted_as_the_rows_are() {
     ] {
         let given = settings(given);
         let whole = unmix::fit(key, &given, &mut rows(), &on_threads(2)).unwrap();
-        let sums = unmix::model::fit_by_sums(key, &given, &rows(), &on_threads(2))
+        let sums = unmix::method::fit_by_sums(key, &given, &rows(), &on_threads(2))
             .unwrap_or_else(|e| panic!("{key}: {e}"));
         assert_eq!(sums.n_components(), whole.n_components(), "{key}");
         let name = if key == "factor-analysis" { "noise_variance" } else { "explained_variance" };
@@ -141,7 +141,7 @@ fn sums_of_many_rows_of_small_weights_are_fitted_as_the_rows_are() {
     }
     // A sum of weights of at most 1 has no variance, whatever the number of rows.
     let small = f64::any(Rows::from_slice(&x, p).unwrap().weighted(vec![0.01; 60]).unwrap());
-    let said = unmix::model::fit_by_sums("pca", &settings(json!({})), &small, &on_threads(1)).unwrap_err();
+    let said = unmix::method::fit_by_sums("pca", &settings(json!({})), &small, &on_threads(1)).unwrap_err();
     assert!(said.to_string().contains("must sum to more than 1"), "{said}");
 }
 

@@ -127,7 +127,7 @@ fn stability_of_units_tests_no_gaussianity() {
     let b = Folder::new();
     planted(&b);
     let fitted =
-        b.ok("fit rfn x.csv -k 6 --set psi_min=0.3 --set max_iter=40 --stability 3 -o s.safetensors").out;
+        b.ok("fit rfn x.csv -k 6 --set psi_min=0.3 --set max_iter=40 --stability 3 --bootstrap 0 -o s.safetensors").out;
     assert!(fitted.contains("halves") && !fitted.contains("as a group"), "{fitted}");
     let shown: Value = serde_json::from_str(&b.ok("show s.safetensors --json").out).unwrap();
     let found = &shown["report"]["stability"];

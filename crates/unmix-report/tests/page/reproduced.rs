@@ -79,7 +79,7 @@ fn bitwise_reproducibility_is_stated_only_where_it_holds() {
     assert!(made(&timed, None, &Options::default()).contains("The time limit ended the fit"));
     let settings = fitted.settings().clone();
     let summed =
-        unmix::model::fit_by_sums("pca", &settings, &rows(&data.x, Features::default()), &Run::default())
+        unmix::method::fit_by_sums("pca", &settings, &rows(&data.x, Features::default()), &Run::default())
             .unwrap();
     assert!(!stated(&summed));
 }

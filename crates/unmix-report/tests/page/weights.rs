@@ -2,7 +2,8 @@
 
 use crate::{made, rows};
 use serde_json::json;
-use unmix::model::{Sums, fit};
+use unmix::fit;
+use unmix::model::Sums;
 use unmix::{AnyRows, Features, Matrix, Model, Pca, Run, datasets};
 use unmix_report::{Options, summary};
 

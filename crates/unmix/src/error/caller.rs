@@ -18,7 +18,7 @@ pub enum Caller {
 /// Operations that messages name: the Rust path, the command, and the name in Python.
 const OPERATIONS: &[(&str, &str, &str)] = &[
     ("unmix::impute::Imputer", "'unmix impute'", "the method impute of PPCA"),
-    ("unmix::model::fit_by_sums", "'unmix fit --sums'", "partial_fit"),
+    ("unmix::method::fit_by_sums", "'unmix fit --sums'", "partial_fit"),
     ("Model::load", "'unmix show'", "unmix.load"),
     ("transpose it first", "add --transpose", "give X.T"),
     (

@@ -1,9 +1,10 @@
 //! Fits of the method that a key names: of rows, of sums over them, and of a stream of rows.
 
-use super::{Fit, Method, Model, Sums, Tensors};
-use crate::data::AnyRows;
+use super::find;
+use crate::data::{AnyRows, Rows};
 use crate::error::{Error, Result};
-use crate::method::find;
+use crate::model::{Fit, Model, Sums, Tensors};
+use crate::num::Real;
 use crate::run::Run;
 use serde_json::{Map, Value};
 
@@ -24,9 +25,16 @@ pub fn fit_by_sums(
     Ok(spec.fit_sums(&sums, rows.features(), run)?.with_notes(rows.notes()))
 }
 
-/// The method with this key.
-pub(super) fn method_of(key: &str) -> Result<&'static Method> {
-    find(key)
+impl Sums {
+    /// Adds one or more rows, for fits of the method with the key `method`. On an error nothing is added.
+    ///
+    /// # Errors
+    ///
+    /// An unknown method; sparse rows or weights that the method does not accept; numbers that are not finite (ignored in rows of weight
+    /// 0), another number of columns, errors of the source.
+    pub fn add<T: Real>(&mut self, method: &str, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<()> {
+        self.add_for(find(method)?, rows, run)
+    }
 }
 
 /// The model of the rows of `before` followed by `rows`, by the method named `key`; of `rows` alone without
@@ -58,7 +66,7 @@ fn by_more_sums(
         None => (Sums::new(rows.n_features(), rows.dtype())?, rows.features()),
         Some(before) => {
             let sums = before.sums().cloned().ok_or_else(|| Error::Unsupported {
-                asked: format!("adding rows to this {} model", before.method.key),
+                asked: format!("adding rows to this {} model", before.method().key),
                 found: "it does not hold the sums over its rows".into(),
                 remedy: "begin with an incremental fit of all rows, which keeps the sums".into(),
             })?;
@@ -106,10 +114,10 @@ pub fn continued(
     run: &Run<'_>,
 ) -> Result<Option<Model>> {
     let method = find(key)?;
-    if before.method.key != method.key || !tables.is_empty() {
+    if before.method().key != method.key || !tables.is_empty() {
         return Ok(None);
     }
-    let mut settings = before.settings.clone();
+    let mut settings = before.settings().clone();
     settings.extend(given.clone());
     let spec = (method.spec)(&settings)?;
     if !spec.continues(before) {

@@ -1,6 +1,7 @@
 //! The methods, and their registry, from which the command line, the Python parameters, the documentation and
 //! generic tests are derived.
 
+mod by_key;
 pub mod complete_dictionary;
 pub mod completion;
 pub mod dae;
@@ -11,6 +12,7 @@ pub mod ica;
 mod layer;
 pub mod linear_eigengan;
 pub mod lista;
+mod model_file;
 mod needs;
 pub mod neural_pca;
 pub mod pca;
@@ -28,6 +30,7 @@ pub mod subspace_clustering;
 pub use crate::model::{
     Accepts, Condition, Fit, Kind, MakeSpec, Method, Setting, Variant, resolve, without_effect,
 };
+pub use by_key::{continued, fit, fit_by_sums, fit_given, partial_fit, partial_fit_given};
 pub use complete_dictionary::CompleteDictionary;
 pub use completion::MatrixCompletion;
 pub use dae::DenoisingAutoencoder;

@@ -6,10 +6,9 @@
 
 use super::report::{Report, RunRecord};
 use super::tensor::Tensor;
-use super::{Model, SIGN_RULE, Sums};
+use super::{Method, Model, SIGN_RULE, Sums};
 use crate::data::{Features, NewFile};
 use crate::error::{Error, Result};
-use crate::method::find;
 use crate::num::{Dtype, Values};
 use safetensors::{Dtype as Stored, SafeTensors};
 use serde::{Deserialize, Serialize};
@@ -101,58 +100,42 @@ impl Model {
         file.put(&self.to_bytes()?)?;
         file.finish()
     }
+}
 
-    /// Reads a file.
-    ///
-    /// # Errors
-    ///
-    /// A file that cannot be read; errors of [`from_bytes`](Self::from_bytes).
-    pub fn load(path: &Path) -> Result<Self> {
-        if path.is_dir() {
-            return Err(Error::format(path, "it is a folder, not a file", "give a model file"));
-        }
-        let bytes = std::fs::read(path).map_err(|e| Error::io("cannot read", path, e))?;
-        Self::from_bytes(&bytes, path)
+/// Reads a model from the bytes of a file; `path` is for messages, and `find` looks up its method.
+pub(crate) fn read_model(
+    bytes: &[u8],
+    path: &Path,
+    find: impl Fn(&str) -> Result<&'static Method>,
+) -> Result<Model> {
+    let not_ours = |found: String| Error::format(path, found, "give a model file that unmix has written");
+    if bytes.is_empty() {
+        return Err(not_ours("it is empty".into()));
     }
-
-    /// Reads a model from the bytes of a file; `path` is for messages.
-    ///
-    /// # Errors
-    ///
-    /// Bytes that are not a model or are corrupt; a format, a sign rule or a method that this version does not have.
-    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self> {
-        let not_ours = |found: String| Error::format(path, found, "give a model file that unmix has written");
-        if bytes.is_empty() {
-            return Err(not_ours("it is empty".into()));
-        }
-        let (n, metadata) = SafeTensors::read_metadata(bytes)
-            .map_err(|e| not_ours(format!("it is not a safetensors file or is truncated ({e})")))?;
-        let entry = |key: &str| metadata.metadata().as_ref().and_then(|m| m.get(key).cloned());
-        let text = entry("unmix").ok_or_else(|| not_ours("it holds tensors, but no unmix model".into()))?;
-        let description = described(&text, path)?;
-        check_sums(&description, &text, bytes, n, path)?;
-        let tensors = tensors_of(bytes, path)?;
-        let mut report = description.report;
-        report.run =
-            entry("run").and_then(|r| serde_json::from_str::<RunRecord>(&r).ok()).unwrap_or_default();
-        let method = find(&description.method).map_err(|_| {
-            let found = format!(
-                "it was fitted by '{}', a method that this version does not have",
-                description.method
-            );
-            Error::format(path, found, format!("install version {} of unmix or later", description.version))
-        })?;
-        let (sums, tensors): (BTreeMap<_, _>, _) =
-            tensors.into_iter().partition(|(name, _)| name.starts_with("sums_"));
-        let (settings, features) = (description.settings, description.features);
-        let model = Self::new(method, settings, features, description.ddof, tensors, report)?;
-        if sums.is_empty() {
-            return Ok(model);
-        }
-        match Sums::from_tensors(&sums, model.n_features(), model.dtype()) {
-            Some(sums) => Ok(model.with_sums(sums)),
-            None => Err(corrupt(path, "its sums are inconsistent".into())),
-        }
+    let (n, metadata) = SafeTensors::read_metadata(bytes)
+        .map_err(|e| not_ours(format!("it is not a safetensors file or is truncated ({e})")))?;
+    let entry = |key: &str| metadata.metadata().as_ref().and_then(|m| m.get(key).cloned());
+    let text = entry("unmix").ok_or_else(|| not_ours("it holds tensors, but no unmix model".into()))?;
+    let description = described(&text, path)?;
+    check_sums(&description, &text, bytes, n, path)?;
+    let tensors = tensors_of(bytes, path)?;
+    let mut report = description.report;
+    report.run = entry("run").and_then(|r| serde_json::from_str::<RunRecord>(&r).ok()).unwrap_or_default();
+    let method = find(&description.method).map_err(|_| {
+        let found =
+            format!("it was fitted by '{}', a method that this version does not have", description.method);
+        Error::format(path, found, format!("install version {} of unmix or later", description.version))
+    })?;
+    let (sums, tensors): (BTreeMap<_, _>, _) =
+        tensors.into_iter().partition(|(name, _)| name.starts_with("sums_"));
+    let (settings, features) = (description.settings, description.features);
+    let model = Model::new(method, settings, features, description.ddof, tensors, report)?;
+    if sums.is_empty() {
+        return Ok(model);
+    }
+    match Sums::from_tensors(&sums, model.n_features(), model.dtype()) {
+        Some(sums) => Ok(model.with_sums(sums)),
+        None => Err(corrupt(path, "its sums are inconsistent".into())),
     }
 }
 

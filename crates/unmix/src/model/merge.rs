@@ -24,7 +24,7 @@ impl Model {
         let order = order(&self.features, &right.features)?;
         let (Some(a), Some(b)) = (self.sums(), right.sums()) else {
             let which = if self.sums.is_none() { "the first" } else { "the second" };
-            let remedy = "fit it again by unmix::model::fit_by_sums, which stores sums";
+            let remedy = "fit it again by unmix::method::fit_by_sums, which stores sums";
             return Err(refused(format!("{which} holds no sums over its rows"), remedy));
         };
         let b: Cow<'_, Sums> = match &order {

@@ -3,7 +3,6 @@
 mod affine;
 mod apply;
 mod begin;
-mod by_key;
 mod canonical;
 mod chosen;
 mod code;
@@ -33,12 +32,12 @@ pub use crate::num::Values;
 pub use crate::run::Outcome;
 pub use affine::{LinearDecoder, LinearEncoder};
 pub(crate) use affine::{NonlinearDecoder, Nonlinearity};
-pub use by_key::{continued, fit, fit_by_sums, fit_given, partial_fit, partial_fit_given};
 pub(crate) use canonical::{Arrangement, completed_axes};
 pub use canonical::{SIGN_RULE, canonical_sign, sign_of};
 pub use chosen::ComponentSelection;
 pub(crate) use code::map_of;
 pub use code::{Certificate, Code, Codes, Decoder, Encoded, Encoder, RowMap, Unsolved};
+pub(crate) use file::read_model;
 pub use file::{FORMAT, is_model_file};
 pub use gate::Gate;
 pub use gaussian::Gaussian;
@@ -248,13 +247,13 @@ impl Model {
     }
 
     /// The same model, with notes about how the rows were read placed before the warnings of the report.
-    fn with_notes(mut self, notes: &[String]) -> Self {
+    pub(crate) fn with_notes(mut self, notes: &[String]) -> Self {
         self.report.warnings.splice(..0, notes.iter().cloned());
         self
     }
 
     /// Notes on the rows that were added to a stream, and on those that were left out because the pass over them ended early.
-    fn of_stream(self, notes: &[String]) -> Self {
+    pub(crate) fn of_stream(self, notes: &[String]) -> Self {
         let n = self.report.n_samples;
         let early = self.report.outcome.is_early().then(|| {
             format!("the pass over the rows ended early: the model has seen {n} rows, and the others can be added to it")

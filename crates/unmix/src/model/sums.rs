@@ -114,14 +114,13 @@ impl Sums {
         self.parts().map(|s| s.n).sum::<f64>() + self.weights.iter().sum::<f64>()
     }
 
-    /// Adds one or more rows, for fits of the method with the key `method`. On an error nothing is added.
-    ///
-    /// # Errors
-    ///
-    /// An unknown method; sparse rows or weights that the method does not accept; numbers that are not finite (ignored in rows of weight
-    /// 0), another number of columns, errors of the source.
-    pub fn add<T: Real>(&mut self, method: &str, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<()> {
-        let method = super::by_key::method_of(method)?;
+    /// [`add`](Self::add) for this method.
+    pub(crate) fn add_for<T: Real>(
+        &mut self,
+        method: &Method,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+    ) -> Result<()> {
         method.check_batch(rows)?;
         if rows.n_features() != self.n_features() {
             return Err(Error::Width {

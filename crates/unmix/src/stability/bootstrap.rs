@@ -34,17 +34,10 @@ pub(super) struct Resamples {
 const FEWEST: u64 = 20;
 /// Number of resamples where none is given: with fewer, intervals are much wider.
 const DEFAULT_RESAMPLES: usize = 20;
-/// Most cells of rows that are resampled where no number is given, and most cells times iterations of the fit: beyond, the fits of the resamples
-/// take long.
-const MOST_CELLS: u64 = 1 << 24;
-const MOST_WORK: u64 = 1 << 25;
 
-/// The number of resamples where none is given: [`DEFAULT_RESAMPLES`] for a `linear` encoder, for which the coverage was measured, if the `cells.0`
-/// rows of `cells.1` columns are enough blocks and not too many cells for a fit of `n_iter` iterations; otherwise 0.
-pub(super) fn default_number(cells: (u64, usize), n_iter: u64, block_length: u64, linear: bool) -> usize {
-    let number = cells.0.saturating_mul(cells.1 as u64);
-    let quick = number <= MOST_CELLS && number.saturating_mul(n_iter.max(1)) <= MOST_WORK;
-    if linear && quick && cells.0 / block_length.max(1) >= FEWEST { DEFAULT_RESAMPLES } else { 0 }
+/// The number of resamples of so many blocks of rows where none is given.
+pub(super) fn default_number(blocks: u64) -> usize {
+    if blocks >= FEWEST { DEFAULT_RESAMPLES } else { 0 }
 }
 
 /// Refuses resamples of so few blocks of rows that a half may consist of copies of one of them.
@@ -111,15 +104,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn resamples_are_the_default_where_they_are_quick_and_their_coverage_is_known() {
-        assert_eq!(default_number((400, 4), 1, 1, true), DEFAULT_RESAMPLES);
-        assert_eq!(default_number((400, 4), 0, 20, true), DEFAULT_RESAMPLES, "20 blocks");
-        assert_eq!(default_number((400, 4), 0, 21, true), 0, "19 blocks");
-        assert_eq!(default_number((400, 4), 0, 1, false), 0, "no linear encoder");
-        assert_eq!(default_number((1 << 20, 4), 8, 1, true), DEFAULT_RESAMPLES);
-        assert_eq!(default_number((1 << 20, 4), 9, 1, true), 0, "many iterations");
-        assert_eq!(default_number(((1 << 22) + 1, 4), 1, 1, true), 0, "many cells");
-        assert_eq!(default_number((u64::MAX, 4), u64::MAX, 1, true), 0);
+    fn resamples_are_the_default_where_there_are_enough_blocks() {
+        assert_eq!((default_number(20), default_number(19)), (DEFAULT_RESAMPLES, 0));
         let refused = check(7, 19).unwrap_err().to_string();
         assert!(refused.contains("bootstrap") && refused.contains("19 rows"), "{refused}");
         assert!(check(7, 20).is_ok() && check(0, 3).is_ok());

@@ -3,7 +3,8 @@
 use super::shared_scan::{Reader, SharedScan, run_concurrently};
 use crate::data::{AnyRows, RandomAccess, Rows};
 use crate::error::Result;
-use crate::model::{Model, fit};
+use crate::method::fit;
+use crate::model::Model;
 use crate::num::Real;
 use crate::run::Run;
 use serde_json::{Map, Value};

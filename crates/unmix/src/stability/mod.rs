@@ -8,8 +8,8 @@
 //! solver, rather than the data, is the reason. Autocorrelated rows, such as samples of a recording, are
 //! assigned to halves in blocks ([`Stability::block_length`]): otherwise the halves would be nearly
 //! identical. The verdict on a component depends on the confidence interval of the agreement, not on the
-//! estimate alone (`interval.rs`). Its sampling error is estimated by a bootstrap over rows (`bootstrap.rs`), or, if that would take long, a
-//! bound from simulations.
+//! estimate alone (`interval.rs`). Its sampling error is estimated by a bootstrap over rows (`bootstrap.rs`), or, where that is not
+//! possible or not wanted, a bound from simulations.
 //!
 //! The model of all rows is the reference: components of every other fit are matched to its components by the
 //! assignment with the largest sum of similarities. Similarity is the cosine of the axes where these are
@@ -65,8 +65,8 @@ pub struct Trials {
     pub restarts: usize,
     /// Number of resamples of the rows, from which the sampling error of the agreement of halves is estimated; each costs eight fits of half as many
     /// rows. `Some(0)` for a bound from simulations instead, which costs nothing. With one, intervals are `[0, 1]`; fewer than some 20 make them
-    /// wide. `None`: 20 for linear encoders and at most 2^24 cells, and 2^25 cells times iterations, if there are 20 rows, or 20 blocks of
-    /// autocorrelated rows, and every resample can be fitted; otherwise 0. Those of a run that ends early are not used.
+    /// wide. `None`: 20 if there are 20 rows, or 20 blocks of autocorrelated rows, and every resample can be fitted; otherwise 0. Those of a run
+    /// that ends early are not used.
     pub bootstrap: Option<usize>,
 }
 
@@ -209,7 +209,7 @@ where
     let (following, n_codes) = (codes(model, &of(consecutive(n, k)), run)?, model.n_codes());
     let together = Autocorrelation::of(&following, n_codes, n);
     let alone = compare::alone(model);
-    let number = n_resamples(model, trials, (n, p), together.block_length)?;
+    let number = n_resamples(trials, n / together.block_length.max(1))?;
     let splits: Vec<(Vec<u64>, Vec<u64>)> =
         (0..trials.splits).map(|split| split_in_halves(n, run.seed, split, together.block_length)).collect();
     let fits = Fits {
@@ -307,18 +307,15 @@ fn intervals(agreements: &[Vec<f64>], resamples: &[Vec<Vec<f64>>], late: bool) -
     .collect()
 }
 
-/// The number of resamples of `cells.0` rows of `cells.1` columns: the one requested, or else the default.
-fn n_resamples(model: &Model, trials: Trials, cells: (u64, usize), block_length: u64) -> Result<usize> {
+/// The number of resamples of so many `blocks` of rows: the one requested, or else the default.
+fn n_resamples(trials: Trials, blocks: u64) -> Result<usize> {
     let number = match trials.bootstrap {
         Some(asked) => asked,
         // With one split every interval is [0, 1], whatever the resamples.
         None if trials.splits < 2 => 0,
-        None => {
-            let linear = model.code().encoder().linear().is_some() && !compare::alone(model);
-            bootstrap::default_number(cells, model.report().n_iter, block_length, linear)
-        }
+        None => bootstrap::default_number(blocks),
     };
-    bootstrap::check(number, cells.0 / block_length.max(1))?;
+    bootstrap::check(number, blocks)?;
     Ok(number)
 }
 

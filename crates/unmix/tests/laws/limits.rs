@@ -197,7 +197,7 @@ fn arrays_larger_than_memory_are_refused_before_allocation() {
     }
     no_memory(try_fit("pca", &settings(json!({"whiten": "zca"})), &x, p), "zca");
     let rows = unmix::AnyRows::F64(Rows::from_slice(&x, p).unwrap());
-    no_memory(unmix::model::fit_by_sums("pca", &settings(json!({})), &rows, &Run::default()), "sums");
+    no_memory(unmix::method::fit_by_sums("pca", &settings(json!({})), &rows, &Run::default()), "sums");
     let model = pca(json!({}), &x, p);
     let density = model.density().unwrap();
     assert!(matches!(density.covariance(), Err(Error::Memory { .. })));

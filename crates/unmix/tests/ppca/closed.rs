@@ -132,14 +132,14 @@ fn sums_and_sparse_rows_give_the_model_of_the_rows() {
     let x = falling(n, p, 5);
     let rows = unmix::AnyRows::F64(unmix::Rows::from_slice(&x, p).unwrap());
     let given = settings(json!({"n_components": 2}));
-    let summed = unmix::model::fit_by_sums("ppca", &given, &rows, &unmix::Run::default()).unwrap();
+    let summed = unmix::method::fit_by_sums("ppca", &given, &rows, &unmix::Run::default()).unwrap();
     let whole = fitted(json!({"n_components": 2}), &x, p);
     for name in ["components", "explained_variance", "noise_variance"] {
         assert!(apart(&numbers(&summed, name), &numbers(&whole, name)) < 1e-9, "{name}");
     }
     let merged = summed.merge(&summed, &unmix::Run::default()).unwrap();
     assert_eq!(merged.report().n_samples, 600.0);
-    let refused = unmix::model::fit_by_sums(
+    let refused = unmix::method::fit_by_sums(
         "ppca",
         &settings(json!({"algorithm": "em"})),
         &rows,

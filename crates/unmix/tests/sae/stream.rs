@@ -60,7 +60,7 @@ fn a_stream_continues_from_a_fit() {
     assert!((matched(&on, &atoms(&fitted)) - 1.0).abs() < 1e-9);
     let rows = AnyRows::F64(Rows::from_slice(&x, 32).unwrap());
     assert!(
-        unmix::model::continued(
+        unmix::method::continued(
             "sae",
             &Default::default(),
             &Default::default(),
@@ -72,7 +72,7 @@ fn a_stream_continues_from_a_fit() {
         .is_none()
     );
     let next =
-        unmix::model::continued("sae", &Default::default(), &Default::default(), &on, &rows, &on_threads(1))
+        unmix::method::continued("sae", &Default::default(), &Default::default(), &on, &rows, &on_threads(1))
             .unwrap();
     assert_eq!(next.unwrap().report().n_samples, 3000.0);
 }
@@ -98,6 +98,6 @@ fn a_stream_that_has_begun_is_not_continued_from_a_table() {
     let tables = [("dict_init".to_string(), atoms)].into_iter().collect();
     let rows = AnyRows::F64(Rows::from_slice(&x, 32).unwrap());
     let continued =
-        unmix::model::continued("sae", &Default::default(), &tables, &begun, &rows, &on_threads(1));
+        unmix::method::continued("sae", &Default::default(), &tables, &begun, &rows, &on_threads(1));
     assert!(continued.unwrap().is_none());
 }
