@@ -1,7 +1,7 @@
 //! Words: messages, comments and documentation use the terms of the field, read from the code of all parts of the project.
 
 use std::path::{Path, PathBuf};
-use unmix::Caller;
+use unmix::{Caller, METHODS, Method};
 
 /// Phrases that the field has a word for. Beside each, the word.
 const PHRASES: &[(&str, &str)] = &[
@@ -208,6 +208,12 @@ fn sentences(name: &str) -> Vec<(String, String)> {
         out.extend(found.map(|(line, text)| (format!("{short}:{line}"), text)));
     }
     assert!(out.len() > 100, "{name}: {} sentences", out.len());
+    if name == "unmix" {
+        // Those about settings are comments in the code.
+        let settings =
+            |m: &'static Method| m.settings.iter().map(|s| (format!("{}, {}", m.key, s.name), s.doc.into()));
+        out.extend(METHODS.iter().flat_map(settings));
+    }
     out
 }
 

@@ -14,35 +14,46 @@ use super::{Accepts, Fit, Method, as_map};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::ica::{self, Algorithm, Limits, Order, Preparation, Search, Variance};
-use crate::model::{Code, ComponentRole, Kind, Model, NEVER, Setting};
+use crate::model::{Code, ComponentRole, Kind, Model, NEVER, settings};
 use crate::num::Real;
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::ops::Bound;
 
-/// Settings of [FastICA](self).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct FastIca {
-    /// Number of sources.
-    pub n_components: Components,
-    /// Orthogonalisation of the sources: all at once, or one at a time.
-    pub algorithm: FastIcaAlgorithm,
-    /// Whitening, and the scale of the sources.
-    pub whiten: FastIcaWhitening,
-    /// Contrast function G used to measure non-Gaussianity.
-    pub fun: ContrastFunction,
-    /// The parameter `alpha` of `logcosh`, from 1 to 2: the derivative of G is `tanh(alpha x)`.
-    pub fun_args: Option<Map<String, Value>>,
-    /// Maximum number of iterations.
-    pub max_iter: u64,
-    /// Convergence tolerance: the largest `1 - |<w_new, w_old>|` over the rows of the rotation.
-    pub tol: f64,
-    /// Initial unmixing matrix, in whitened coordinates.
-    pub w_init: Option<Vec<Vec<f64>>>,
-    /// Accepted for compatibility with scikit-learn.
-    pub whiten_solver: WhitenSolver,
+settings! {
+    /// Settings of [FastICA](self).
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct FastIca {
+        /// Number of sources: a number, a share of the variance between 0 and 1, or null for the rank of the rows.
+        pub n_components: Components = null,
+            Kind::AnyOf(&[Kind::at_least(1), Kind::Share, Kind::ShareName, Kind::Null]), by_rows(),
+            of_other_words("rules are available in pca only"), only(&[&[("whiten", &["!false"])]]);
+        /// Estimate all sources at once ('parallel'), or one after another ('deflation').
+        pub algorithm: FastIcaAlgorithm = "parallel", Kind::Words(&["parallel", "deflation"]);
+        /// Variance of the sources: 1, or `1 / n_samples`; false for data that are already whitened, from which no mean is then subtracted.
+        pub whiten: FastIcaWhitening = "unit-variance",
+            Kind::AnyOf(&[Kind::Words(&["unit-variance", "arbitrary-variance"]), Kind::False]);
+        /// Contrast function G used to measure non-Gaussianity. In Python also a callable: it gets an array, sources as rows, and returns g(x), the
+        /// derivative of G, and the mean of g'(x) over the last axis; it is called in every iteration with a copy of all rows.
+        pub fun: ContrastFunction = "logcosh",
+            Kind::AnyOf(&[Kind::Words(&["logcosh", "exp", "cube", "skew"]), Kind::Callable]);
+        /// The parameter 'alpha' of 'logcosh', whose derivative is `tanh(alpha x)`: from 1 to 2, null for 1. In Python also the arguments of a
+        /// callable.
+        pub fun_args: Option<Map<String, Value>> = null,
+            Kind::AnyOf(&[Kind::Arguments(&[("alpha", ALPHA)]), Kind::Null]), only(&[&[("fun", &["\"logcosh\""])]]);
+        /// Maximum number of iterations, for each source with 'deflation'.
+        pub max_iter: u64 = 200, Kind::at_least(0);
+        /// Convergence tolerance: the largest `1 - abs(<w_new, w_old>)` over the rows of the rotation, about half the square of the angle.
+        pub tol: f64 = 0.0001, Kind::NON_NEGATIVE;
+        /// Initial unmixing matrix, in whitened coordinates; null for a random rotation.
+        pub w_init: Option<Vec<Vec<f64>>> = null, Kind::AnyOf(&[Kind::Table("(n_components, n_components)"), Kind::Null]);
+        /// Accepted for compatibility with scikit-learn: the solver is chosen by the shape of the data, and singular values are used wherever a
+        /// scatter matrix does not resolve all directions.
+        pub whiten_solver: WhitenSolver = "svd", Kind::Words(&["svd", "eigh"]), only(NEVER);
+    }
+    const SETTINGS;
 }
 
 /// Orthogonalisation of the sources: all at once, or one at a time.
@@ -87,22 +98,6 @@ pub enum WhitenSolver {
     Svd,
     /// The same as `Svd`; accepted for compatibility with scikit-learn.
     Eigh,
-}
-
-impl Default for FastIca {
-    fn default() -> Self {
-        Self {
-            n_components: Components::All,
-            algorithm: FastIcaAlgorithm::Parallel,
-            whiten: FastIcaWhitening::Whitened(SourceVariance::UnitVariance),
-            fun: ContrastFunction::LogCosh,
-            fun_args: None,
-            max_iter: 200,
-            tol: 1e-4,
-            w_init: None,
-            whiten_solver: WhitenSolver::Svd,
-        }
-    }
 }
 
 /// FastICA's row of the registry.
@@ -194,71 +189,6 @@ impl Fit for FastIca {
         self.fit(rows, run)
     }
 }
-
-const SETTINGS: &[Setting] = &[
-    Setting::new(
-        "n_components",
-        Kind::AnyOf(&[Kind::at_least(1), Kind::Share, Kind::ShareName, Kind::Null]),
-        "null",
-        "Number of sources: a number, a share of the variance between 0 and 1, or null for the rank of the rows.",
-    )
-    .by_rows()
-    .of_other_words("rules are available in pca only")
-    .only(&[&[("whiten", &["!false"])]]),
-    Setting::new(
-        "algorithm",
-        Kind::Words(&["parallel", "deflation"]),
-        "\"parallel\"",
-        "Estimate all sources at once ('parallel'), or one after another ('deflation').",
-    ),
-    Setting::new(
-        "whiten",
-        Kind::AnyOf(&[Kind::Words(&["unit-variance", "arbitrary-variance"]), Kind::False]),
-        "\"unit-variance\"",
-        "Variance of the sources: 1, or `1 / n_samples`; false for data that are already whitened, from which no mean is then subtracted.",
-    ),
-    Setting::new(
-        "fun",
-        Kind::AnyOf(&[Kind::Words(&["logcosh", "exp", "cube", "skew"]), Kind::Callable]),
-        "\"logcosh\"",
-        "Contrast function G used to measure non-Gaussianity. In Python also a callable: it gets an array, sources as rows, and returns \
-         g(x), the derivative of G, and the mean of g'(x) over the last axis; it is called in every iteration with a copy of all rows.",
-    ),
-    Setting::new(
-        "fun_args",
-        Kind::AnyOf(&[Kind::Arguments(&[("alpha", ALPHA)]), Kind::Null]),
-        "null",
-        "The parameter 'alpha' of 'logcosh', whose derivative is `tanh(alpha x)`: from 1 to 2, null for 1. In Python also the arguments of a \
-         callable.",
-    )
-    .only(&[&[("fun", &["\"logcosh\""])]]),
-    Setting::new(
-        "max_iter",
-        Kind::at_least(0),
-        "200",
-        "Maximum number of iterations, for each source with 'deflation'.",
-    ),
-    Setting::new(
-        "tol",
-        Kind::NON_NEGATIVE,
-        "0.0001",
-        "Convergence tolerance: the largest `1 - abs(<w_new, w_old>)` over the rows of the rotation, about half the square of the angle.",
-    ),
-    Setting::new(
-        "w_init",
-        Kind::AnyOf(&[Kind::Table("(n_components, n_components)"), Kind::Null]),
-        "null",
-        "Initial unmixing matrix, in whitened coordinates; null for a random rotation.",
-    ),
-    Setting::new(
-        "whiten_solver",
-        Kind::Words(&["svd", "eigh"]),
-        "\"svd\"",
-        "Accepted for compatibility with scikit-learn: the solver is chosen by the shape of the data, and singular values are \
-         used wherever a scatter matrix does not resolve all directions.",
-    )
-    .only(NEVER),
-];
 
 /// Allowed values of `alpha` of 'logcosh'.
 const ALPHA: Kind = Kind::Number { from: Bound::Included(1.0), to: Bound::Included(2.0) };

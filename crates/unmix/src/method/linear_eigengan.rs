@@ -12,33 +12,38 @@
 //!
 //! Z. He, M. Kan & S. Shan (2021), EigenGAN: layer-wise eigen-learning for GANs. T. Szwagier & X. Pennec (2024), The curse of isotropy.
 
-use super::ppca::{Algorithm, Groups, MAX_ITER, N_COMPONENTS, NOISE_FLOOR, Problem, STANDARDIZE, TOL};
-use super::{Accepts, Fit, Kind, Method, Setting, needs, ppca};
+use super::ppca::{Algorithm, Groups, Problem};
+use super::{Accepts, Fit, Kind, Method, needs, ppca};
 use crate::data::{Features, Rows};
 use crate::error::Result;
-use crate::model::{Model, Sums};
+use crate::model::{Model, Sums, settings};
 use crate::num::Real;
 use crate::run::Run;
 use crate::spectrum::Components;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Settings of the [linear EigenGAN](self).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct LinearEigenGan {
-    /// Number of components; by default the one with the smallest Bayesian information criterion, at least 1.
-    pub n_components: Components,
-    /// Blocks of components that share one scale; `None` for a scale of its own for every component.
-    pub groups: Option<Blocks>,
-    /// The least noise variance, as a fraction of the mean variance of a column.
-    pub noise_floor: f64,
-    /// Convergence tolerance of the iterations, which only missing cells require: the increase of the mean log-likelihood of a row.
-    pub tol: f64,
-    /// Maximum number of iterations.
-    pub max_iter: u64,
-    /// Divide every column by its standard deviation first.
-    pub standardize: bool,
+settings! {
+    /// Settings of the [linear EigenGAN](self).
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct LinearEigenGan {
+        /// That of [PPCA](super::Ppca::n_components).
+        pub n_components: Components, as in ppca::SETTINGS;
+        /// Blocks of components that share one scale: their sizes, in decreasing order of variance, whose sum is the number of components; 'bic' for
+        /// the blocks with the smallest Bayesian information criterion, and their number where `n_components` is null; null for a scale of its own
+        /// for every component, as missing cells require.
+        pub groups: Option<Blocks> = null, Kind::AnyOf(&[Kind::List(&Kind::at_least(1)), Kind::Words(&["bic"]), Kind::Null]);
+        /// That of [PPCA](super::Ppca::noise_floor).
+        pub noise_floor: f64, as in ppca::SETTINGS;
+        /// That of [PPCA](super::Ppca::tol), for the iterations that only missing cells require.
+        pub tol: f64, as in ppca::SETTINGS, only(&[]);
+        /// That of [PPCA](super::Ppca::max_iter), for the iterations that only missing cells require.
+        pub max_iter: u64, as in ppca::SETTINGS, only(&[]);
+        /// That of [PPCA](super::Ppca::standardize).
+        pub standardize: bool, as in ppca::SETTINGS;
+    }
+    const SETTINGS;
 }
 
 /// Blocks of components that share one scale.
@@ -60,35 +65,6 @@ pub enum BlockRule {
     /// The blocks with the smallest Bayesian information criterion.
     Bic,
 }
-
-impl Default for LinearEigenGan {
-    fn default() -> Self {
-        Self {
-            n_components: Components::All,
-            groups: None,
-            noise_floor: 0.0,
-            tol: 1e-8,
-            max_iter: 1000,
-            standardize: false,
-        }
-    }
-}
-
-const SETTINGS: &[Setting] = &[
-    N_COMPONENTS,
-    Setting::new(
-        "groups",
-        Kind::AnyOf(&[Kind::List(&Kind::at_least(1)), Kind::Words(&["bic"]), Kind::Null]),
-        "null",
-        "Blocks of components that share one scale: their sizes, in decreasing order of variance, whose sum is the number of components; \
-         'bic' for the blocks with the smallest Bayesian information criterion, and their number where `n_components` is null; null for a \
-         scale of its own for every component, as missing cells require.",
-    ),
-    NOISE_FLOOR,
-    TOL,
-    MAX_ITER,
-    STANDARDIZE,
-];
 
 /// The row of the registry.
 pub(super) const METHOD: Method = Method {

@@ -1,54 +1,44 @@
 //! Settings of complete dictionary learning: names, allowed values, descriptions.
 
 use crate::method::pca::Automatic;
-use crate::model::{Kind, Setting};
+use crate::model::{Kind, settings};
 use crate::power::Contrast;
 use serde::{Deserialize, Serialize};
 
-/// Settings of [complete dictionary learning](super): `CompleteDictionary { power: 3, ..Default::default() }.fit(&mut rows, &run)`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct CompleteDictionary {
-    /// Number of atoms; by default the rank of the rows.
-    pub n_components: Option<usize>,
-    /// Algorithm of the search.
-    pub algorithm: Algorithm,
-    /// The power of the absolute codes whose sum `msp` and `deflation` maximise: 3 or 4.
-    pub power: u64,
-    /// Whether rows are whitened first; not needed for an orthogonal dictionary with codes of equal variance.
-    pub precondition: bool,
-    /// Whether `Σ E log cosh` of the codes is minimised after the search.
-    pub polish: bool,
-    /// Whether each atom is finally refined by minimising the sum of its absolute codes.
-    pub refine: Refine,
-    /// Mini-batch size in the first epoch; all rows in every step by default.
-    pub batch_size: Option<usize>,
-    /// Number of random starts, of which the best result is kept.
-    pub n_init: u64,
-    /// Subtract the mean of every column.
-    pub center: bool,
-    /// Maximum number of iterations.
-    pub max_iter: u64,
-    /// Tolerance on the relative gradient; `None`: 1e-6 in double precision, 1e-4 in single.
-    pub tol: Option<f64>,
-}
-
-impl Default for CompleteDictionary {
-    fn default() -> Self {
-        Self {
-            n_components: None,
-            algorithm: Algorithm::Msp,
-            power: 4,
-            precondition: true,
-            polish: true,
-            refine: Refine::default(),
-            batch_size: None,
-            n_init: 1,
-            center: false,
-            max_iter: 300,
-            tol: None,
-        }
+settings! {
+    /// Settings of [complete dictionary learning](super): `CompleteDictionary { power: 3, ..Default::default() }.fit(&mut rows, &run)`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct CompleteDictionary {
+        /// Number of atoms, at most the number of columns and of rows; null for the rank of the rows.
+        pub n_components: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), by_rows();
+        /// 'msp' estimates all atoms at once (matching, stretching and projection), 'deflation' one after another by the same steps, each orthogonal
+        /// to the previous ones in whitened coordinates, 'l1' one after another by minimising the sum of absolute codes.
+        pub algorithm: Algorithm = "msp", Kind::Words(&["msp", "l1", "deflation"]);
+        /// Power p of the maximised sum of `|code|^p`: 4, or 3, with which errors are about half as large.
+        pub power: u64 = 4, Kind::between(3, 4), only(BY_POWER);
+        /// Whiten the rows first, so that the atoms may be any linearly independent vectors; false for orthogonal atoms with codes of equal variance.
+        pub precondition: bool = true, Kind::Bool;
+        /// After the search, minimise the sum of `log cosh` of the codes by a monotone descent from its result: errors are 2 to 5 times smaller.
+        pub polish: bool = true, Kind::Bool, only(BY_POWER);
+        /// Finally minimise the sum of absolute codes of each atom, which recovers atoms up to rounding errors from rows without noise; 'auto' keeps
+        /// the result for atoms with codes near 0 in more than `rank + 0.04 n_samples` rows.
+        pub refine: Refine = "auto", Kind::AnyOf(&[Kind::Bool, Kind::Words(&["auto"])]), only(BY_POWER);
+        /// Mini-batch size of the first epoch, for large numbers of rows: at least 20 times the number of atoms; null for all rows in every step.
+        pub batch_size: Option<usize> = null,
+            Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), such_as("2000"), only(&[&[("algorithm", &["\"msp\""])]]);
+        /// Number of random starts, of which the one with the largest objective at its end is kept.
+        pub n_init: u64 = 1, Kind::at_least(1), only(BY_POWER);
+        /// Subtract the mean of every column.
+        pub center: bool = false, Kind::Bool;
+        /// Maximum number of iterations, the polish included; of each atom with 'l1' and 'deflation'.
+        pub max_iter: u64 = 300, Kind::at_least(1);
+        /// Convergence tolerance on the largest entry of the gradient: for 'msp' and 'deflation' as a fraction of the mean of `|code|^power`, for the
+        /// polish of as many atoms as the rank the relative gradient of ICA; for 'l1' on the largest change of an entry of a filter in whitened
+        /// coordinates. null for 1e-6 in double precision and 1e-4 in single.
+        pub tol: Option<f64> = null, Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]), such_as("1e-8");
     }
+    pub(super) const SETTINGS;
 }
 
 impl CompleteDictionary {
@@ -91,82 +81,3 @@ impl Default for Refine {
 
 /// Condition of the settings of the searches that maximise a power of the codes.
 const BY_POWER: &[&[crate::model::Condition]] = &[&[("algorithm", &["\"msp\"", "\"deflation\""])]];
-
-pub(super) const SETTINGS: &[Setting] = &[
-    Setting::new(
-        "n_components",
-        Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
-        "null",
-        "Number of atoms, at most the number of columns and of rows; null for the rank of the rows.",
-    )
-    .by_rows(),
-    Setting::new(
-        "algorithm",
-        Kind::Words(&["msp", "l1", "deflation"]),
-        "\"msp\"",
-        "'msp' estimates all atoms at once (matching, stretching and projection), 'deflation' one after another by the same steps, \
-         each orthogonal to the previous ones in whitened coordinates, 'l1' one after another by minimising the sum of absolute codes.",
-    ),
-    Setting::new(
-        "power",
-        Kind::between(3, 4),
-        "4",
-        "Power p of the maximised sum of `|code|^p`: 4, or 3, with which errors are about half as large.",
-    )
-    .only(BY_POWER),
-    Setting::new(
-        "precondition",
-        Kind::Bool,
-        "true",
-        "Whiten the rows first, so that the atoms may be any linearly independent vectors; false for orthogonal atoms with codes of \
-         equal variance.",
-    ),
-    Setting::new(
-        "polish",
-        Kind::Bool,
-        "true",
-        "After the search, minimise the sum of `log cosh` of the codes by a monotone descent from its result: errors are 2 to 5 times \
-         smaller.",
-    )
-    .only(BY_POWER),
-    Setting::new(
-        "refine",
-        Kind::AnyOf(&[Kind::Bool, Kind::Words(&["auto"])]),
-        "\"auto\"",
-        "Finally minimise the sum of absolute codes of each atom, which recovers atoms up to rounding errors from rows without noise; \
-         'auto' keeps the result for atoms with codes near 0 in more than `rank + 0.04 n_samples` rows.",
-    )
-    .only(BY_POWER),
-    Setting::new(
-        "batch_size",
-        Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
-        "null",
-        "Mini-batch size of the first epoch, for large numbers of rows: at least 20 times the number of atoms; null for all rows in \
-         every step.",
-    )
-    .such_as("2000")
-    .only(&[&[("algorithm", &["\"msp\""])]]),
-    Setting::new(
-        "n_init",
-        Kind::at_least(1),
-        "1",
-        "Number of random starts, of which the one with the largest objective at its end is kept.",
-    )
-    .only(BY_POWER),
-    Setting::new("center", Kind::Bool, "false", "Subtract the mean of every column."),
-    Setting::new(
-        "max_iter",
-        Kind::at_least(1),
-        "300",
-        "Maximum number of iterations, the polish included; of each atom with 'l1' and 'deflation'.",
-    ),
-    Setting::new(
-        "tol",
-        Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
-        "null",
-        "Convergence tolerance on the largest entry of the gradient: for 'msp' and 'deflation' as a fraction of the mean of `|code|^power`, \
-         for the polish of as many atoms as the rank the relative gradient of ICA; for 'l1' on the largest change of an entry of a filter \
-         in whitened coordinates. null for 1e-6 in double precision and 1e-4 in single.",
-    )
-    .such_as("1e-8"),
-];

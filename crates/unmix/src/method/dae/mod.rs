@@ -49,7 +49,7 @@ pub(super) const METHOD: Method = Method {
     code: model::code,
     density: None,
     memory: |_, p| {
-        let units = settings::UNITS as u64;
+        let units = DenoisingAutoencoder::default().n_components as u64;
         vec![("adam", (p as u64).saturating_mul(units * 8 * 16).saturating_add(super::needs::PROGRAM))]
     },
 };

@@ -2,47 +2,70 @@
 
 use crate::ica::Order;
 use crate::method::pca::Components;
-use crate::model::{Kind, Setting};
+use crate::model::{Kind, settings};
 use crate::stats::Contrast;
 use serde::{Deserialize, Serialize};
 
-/// Settings of [ICA](super).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Ica {
-    /// Number of sources: a number, a share of the variance, or the rank of the rows.
-    pub n_components: Components,
-    /// The algorithm.
-    pub algorithm: IcaAlgorithm,
-    /// Contrast function G used to measure non-Gaussianity.
-    pub fun: ContrastFunction,
-    /// For `picard`: sources are a rotation of whitened coordinates.
-    pub ortho: bool,
-    /// Whether the sign of each contrast is estimated (sub- or super-Gaussian source); `None`: if sources are a rotation, and with `easi`.
-    pub extended: Option<bool>,
-    /// For `fastica`: all sources at once, or one at a time.
-    pub orthogonalization: Orthogonalization,
-    /// For `sigma-pca`: the first of the two layers.
-    pub first_layer: FirstLayer,
-    /// Whether coordinates are whitened first.
-    pub whiten: Whitening,
-    /// Maximum number of iterations.
-    pub max_iter: u64,
-    /// Tolerance on the largest entry of the relative gradient; `None`: 1e-6 in double precision, 1e-4 in single.
-    pub tol: Option<f64>,
-    /// Number of random starts, of which the best result is kept.
-    pub n_init: u64,
-    /// Initial unmixing matrix, in whitened coordinates, of the first start.
-    pub w_init: Option<Vec<Vec<f64>>>,
-    /// Number of rows that the first iterations of a search over rotations use; `None` for a sufficient number if there
-    /// are many more rows, 0 for all rows.
-    pub subsample: Option<u64>,
-    /// Subtract the mean of every column.
-    pub center: bool,
-    /// Divide every column by its standard deviation first.
-    pub standardize: bool,
-    /// Order of the sources.
-    pub order: Order,
+settings! {
+    /// Settings of [ICA](super).
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Ica {
+        /// Number of sources: a number; a share of the variance between 0 and 1 (the fewest directions that explain more); or null for the rank of
+        /// the rows. Never more than the rank: larger numbers are reduced, with a warning.
+        pub n_components: Components = null,
+            Kind::AnyOf(&[Kind::at_least(1), Kind::Share, Kind::ShareName, Kind::Null]), by_rows(),
+            of_other_words("rules are available in pca only"), only(&[&[("whiten", &["!false"])]]);
+        /// The algorithm: 'picard' (quasi-Newton), 'fastica' (fixed point), 'infomax' (maximum likelihood with the logistic density), 'easi'
+        /// (relative gradient, row by row in random orders, then full passes), 'sigma-pca' (two layers of sigma-PCA).
+        pub algorithm: IcaAlgorithm = "picard", Kind::Words(&["picard", "fastica", "infomax", "easi", "sigma-pca"]);
+        /// Contrast function G used to measure non-Gaussianity: 'logcosh' (or 'tanh') in general, 'exp' for data with outliers, 'cube' for kurtosis,
+        /// 'skew' for skewness; 'adaptive' begins with 'logcosh' and continues with contrasts that are fitted to each source, which is the most
+        /// accurate with a few thousand rows, above all with `ortho=false`.
+        pub fun: ContrastFunction = "logcosh",
+            Kind::Words(&["logcosh", "exp", "cube", "skew", "tanh", "adaptive"]),
+            only(&[&[("algorithm", &["\"picard\"", "\"fastica\""])]]);
+        /// For 'picard': sources are a rotation of whitened coordinates, so exactly uncorrelated; false for maximum likelihood over all invertible
+        /// matrices.
+        pub ortho: bool = true, Kind::Bool, only(&[&[("algorithm", &["\"picard\""])]]);
+        /// Whether sources may be sub-Gaussian as well as super-Gaussian, the sign of each estimated; null for true where sources are a rotation and
+        /// with 'easi', else false.
+        pub extended: Option<bool> = null,
+            Kind::AnyOf(&[Kind::Bool, Kind::Null]), only(&[&[("algorithm", &["\"picard\"", "\"infomax\"", "\"easi\""])]]);
+        /// For 'fastica': estimate all sources at once ('symmetric'), or one after another ('deflation').
+        pub orthogonalization: Orthogonalization = "symmetric",
+            Kind::Words(&["symmetric", "deflation"]), only(&[&[("algorithm", &["\"fastica\""])]]);
+        /// For 'sigma-pca': the first layer, linear PCA, or sigma-PCA followed by whitening.
+        pub first_layer: FirstLayer = "pca",
+            Kind::Words(&["pca", "sigma-pca"]), only(&[&[("algorithm", &["\"sigma-pca\""])]]);
+        /// Whiten the data first, and scale sources to unit variance; false for data that are already whitened, and then no direction is dropped.
+        pub whiten: Whitening = "unit-variance", Kind::AnyOf(&[Kind::Words(&["unit-variance"]), Kind::False]);
+        /// Maximum number of iterations; for 'easi', of full passes over the data.
+        pub max_iter: u64 = 500, Kind::at_least(0);
+        /// Convergence tolerance: the largest entry of the relative gradient, the same for every algorithm; null for 1e-6 in double precision, 1e-4
+        /// in single.
+        pub tol: Option<f64> = null, Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]), such_as("1e-6");
+        /// Number of random starts; the least Gaussian result is kept, or with maximum likelihood (`ortho=false`, 'infomax') the one of the highest
+        /// likelihood.
+        pub n_init: u64 = 1, Kind::at_least(1), only(&[&[("algorithm", &["!\"sigma-pca\""])]]);
+        /// Initial unmixing matrix, in whitened coordinates; null for a random rotation.
+        pub w_init: Option<Vec<Vec<f64>>> = null,
+            Kind::AnyOf(&[Kind::Table("(n_components, n_components)"), Kind::Null]),
+            only(&[&[("algorithm", &["!\"sigma-pca\""])]]);
+        /// Number of evenly spaced rows that the first iterations of a search over rotations use; the last iterations and the residual use all rows;
+        /// 0 for all rows from the start; null for a sufficient number with 'picard' and 'infomax' where there are three times as many rows, else
+        /// all.
+        pub subsample: Option<u64> = null,
+            Kind::AnyOf(&[Kind::at_least(0), Kind::Null]),
+            only(&[&[("algorithm", &["\"picard\"", "\"infomax\""])], &[("algorithm", &["\"fastica\""]), ("orthogonalization", &["\"symmetric\""])]]);
+        /// Subtract the mean of every column.
+        pub center: bool = true, Kind::Bool;
+        /// Divide every column by its standard deviation first, so that the directions that whitening drops do not depend on units.
+        pub standardize: bool = false, Kind::Bool;
+        /// Order of the sources: by the variance of their back-projection, by kurtosis, or as the solver found them.
+        pub order: Order = "variance", Kind::Words(&["variance", "kurtosis", "found"]);
+    }
+    pub(super) const SETTINGS;
 }
 
 /// The algorithm that estimates the sources.
@@ -123,29 +146,6 @@ pub enum UnitVariance {
     UnitVariance,
 }
 
-impl Default for Ica {
-    fn default() -> Self {
-        Self {
-            n_components: Components::All,
-            algorithm: IcaAlgorithm::Picard,
-            fun: ContrastFunction::LogCosh,
-            ortho: true,
-            extended: None,
-            orthogonalization: Orthogonalization::Symmetric,
-            first_layer: FirstLayer::Pca,
-            whiten: Whitening::Whitened(UnitVariance::UnitVariance),
-            max_iter: 500,
-            tol: None,
-            n_init: 1,
-            w_init: None,
-            subsample: None,
-            center: true,
-            standardize: false,
-            order: Order::Variance,
-        }
-    }
-}
-
 impl ContrastFunction {
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -167,124 +167,3 @@ impl ContrastFunction {
         }
     }
 }
-
-pub(super) const SETTINGS: &[Setting] = &[
-    Setting::new(
-        "n_components",
-        Kind::AnyOf(&[Kind::at_least(1), Kind::Share, Kind::ShareName, Kind::Null]),
-        "null",
-        "Number of sources: a number; a share of the variance between 0 and 1 (the fewest directions that explain more); or null \
-         for the rank of the rows. Never more than the rank: larger numbers are reduced, with a warning.",
-    )
-    .by_rows()
-    .of_other_words("rules are available in pca only")
-    .only(&[&[("whiten", &["!false"])]]),
-    Setting::new(
-        "algorithm",
-        Kind::Words(&["picard", "fastica", "infomax", "easi", "sigma-pca"]),
-        "\"picard\"",
-        "The algorithm: 'picard' (quasi-Newton), 'fastica' (fixed point), 'infomax' (maximum likelihood with the logistic density), \
-         'easi' (relative gradient, row by row in random orders, then full passes), 'sigma-pca' (two layers of sigma-PCA).",
-    ),
-    Setting::new(
-        "fun",
-        Kind::Words(&["logcosh", "exp", "cube", "skew", "tanh", "adaptive"]),
-        "\"logcosh\"",
-        "Contrast function G used to measure non-Gaussianity: 'logcosh' (or 'tanh') in general, 'exp' for data with outliers, 'cube' for \
-         kurtosis, 'skew' for skewness; 'adaptive' begins with 'logcosh' and continues with contrasts that are fitted to each source, \
-         which is the most accurate with a few thousand rows, above all with `ortho=false`.",
-    )
-    .only(&[&[("algorithm", &["\"picard\"", "\"fastica\""])]]),
-    Setting::new(
-        "ortho",
-        Kind::Bool,
-        "true",
-        "For 'picard': sources are a rotation of whitened coordinates, so exactly uncorrelated; false for maximum likelihood over all \
-         invertible matrices.",
-    )
-    .only(&[&[("algorithm", &["\"picard\""])]]),
-    Setting::new(
-        "extended",
-        Kind::AnyOf(&[Kind::Bool, Kind::Null]),
-        "null",
-        "Whether sources may be sub-Gaussian as well as super-Gaussian, the sign of each estimated; null for true where sources are a \
-         rotation and with 'easi', else false.",
-    )
-    .only(&[&[("algorithm", &["\"picard\"", "\"infomax\"", "\"easi\""])]]),
-    Setting::new(
-        "orthogonalization",
-        Kind::Words(&["symmetric", "deflation"]),
-        "\"symmetric\"",
-        "For 'fastica': estimate all sources at once ('symmetric'), or one after another ('deflation').",
-    )
-    .only(&[&[("algorithm", &["\"fastica\""])]]),
-    Setting::new(
-        "first_layer",
-        Kind::Words(&["pca", "sigma-pca"]),
-        "\"pca\"",
-        "For 'sigma-pca': the first layer, linear PCA, or sigma-PCA followed by whitening.",
-    )
-    .only(&[&[("algorithm", &["\"sigma-pca\""])]]),
-    Setting::new(
-        "whiten",
-        Kind::AnyOf(&[Kind::Words(&["unit-variance"]), Kind::False]),
-        "\"unit-variance\"",
-        "Whiten the data first, and scale sources to unit variance; false for data that are already whitened, and then no direction is \
-         dropped.",
-    ),
-    Setting::new(
-        "max_iter",
-        Kind::at_least(0),
-        "500",
-        "Maximum number of iterations; for 'easi', of full passes over the data.",
-    ),
-    Setting::new(
-        "tol",
-        Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
-        "null",
-        "Convergence tolerance: the largest entry of the relative gradient, the same for every algorithm; null for 1e-6 in double \
-         precision, 1e-4 in single.",
-    )
-    .such_as("1e-6"),
-    Setting::new(
-        "n_init",
-        Kind::at_least(1),
-        "1",
-        "Number of random starts; the least Gaussian result is kept, or with maximum likelihood (`ortho=false`, 'infomax') the \
-         one of the highest likelihood.",
-    )
-    .only(&[&[("algorithm", &["!\"sigma-pca\""])]]),
-    Setting::new(
-        "w_init",
-        Kind::AnyOf(&[Kind::Table("(n_components, n_components)"), Kind::Null]),
-        "null",
-        "Initial unmixing matrix, in whitened coordinates; null for a random rotation.",
-    )
-    .only(&[&[("algorithm", &["!\"sigma-pca\""])]]),
-    Setting::new(
-        "subsample",
-        Kind::AnyOf(&[Kind::at_least(0), Kind::Null]),
-        "null",
-        "Number of evenly spaced rows that the first iterations of a search over rotations use; the last iterations and the \
-         residual use all rows; 0 for all \
-         rows from the start; null for a sufficient number with 'picard' and 'infomax' where \
-         there are three times as many rows, else all.",
-    )
-    .only(&[
-        &[("algorithm", &["\"picard\"", "\"infomax\""])],
-        &[("algorithm", &["\"fastica\""]), ("orthogonalization", &["\"symmetric\""])],
-    ]),
-    Setting::new("center", Kind::Bool, "true", "Subtract the mean of every column."),
-    Setting::new(
-        "standardize",
-        Kind::Bool,
-        "false",
-        "Divide every column by its standard deviation first, so that the directions that whitening drops do not depend on units.",
-    ),
-    Setting::new(
-        "order",
-        Kind::Words(&["variance", "kurtosis", "found"]),
-        "\"variance\"",
-        "Order of the sources: by the variance of their back-projection, by kurtosis, or as the solver found them.",
-    ),
-];

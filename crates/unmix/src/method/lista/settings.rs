@@ -1,64 +1,55 @@
 //! Settings of LISTA: names, allowed values, descriptions.
 
 use crate::method::pca::Automatic;
-use crate::model::{Condition, Counted, Kind, Setting};
+use crate::model::{Condition, Counted, Kind, settings};
 use crate::num::Matrix;
 use serde::{Deserialize, Serialize};
 use std::ops::Bound;
 
-/// Settings of [LISTA](super), the dictionary, and codes for supervised training:
-/// `Lista { n_layers: 8, ..Lista::of(atoms) }.fit(&mut rows, &run)`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Lista {
-    /// The atoms, `n_components x n_features`: their order, signs and norms are kept. Not a setting, but a tensor of the model.
-    #[serde(skip)]
-    pub dictionary: Option<Matrix<f64>>,
-    /// Known codes of the rows of the fit, `n_samples x n_components`, for supervised training. Not a setting, but given with the rows.
-    #[serde(skip)]
-    pub codes: Option<Matrix<f64>>,
-    /// Weight of the penalty.
-    pub alpha: PenaltyWeight,
-    /// The learned parameters of a layer.
-    pub cell: LayerType,
-    /// Number of layers.
-    pub n_layers: usize,
-    /// Whether all layers share one matrix.
-    pub tied: bool,
-    /// Percentage of the entries that are not thresholded, per layer.
-    pub support_selection: f64,
-    /// Whether the training loss must not increase.
-    pub monotone: bool,
-    /// Number of steps of FISTA after the last layer.
-    pub refine: usize,
-    /// Whether codes must be non-negative.
-    pub positive_code: bool,
-    /// Learning rate of Adam.
-    pub learning_rate: LearningRate,
-    /// Mini-batch size.
-    pub batch_size: usize,
-    /// Maximum number of epochs.
-    pub max_epochs: u64,
-}
-
-impl Default for Lista {
-    fn default() -> Self {
-        Self {
-            dictionary: None,
-            codes: None,
-            alpha: PenaltyWeight::default(),
-            cell: LayerType::default(),
-            n_layers: 16,
-            tied: false,
-            support_selection: 0.0,
-            monotone: true,
-            refine: 0,
-            positive_code: false,
-            learning_rate: LearningRate::default(),
-            batch_size: 256,
-            max_epochs: 50,
-        }
+settings! {
+    /// Settings of [LISTA](super), the dictionary, and codes for supervised training:
+    /// `Lista { n_layers: 8, ..Lista::of(atoms) }.fit(&mut rows, &run)`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Lista {
+        /// The atoms as rows, of any norm; their order and signs are kept. An array, or a fitted model, whose components are taken; or the path of
+        /// either.
+        pub tensor dictionary: Option<Matrix<f64>> = required, Kind::Table("(n_components, n_features)");
+        /// Target codes of the rows of the fit, for supervised training.
+        pub tensor codes: Option<Matrix<f64>> = null,
+            Kind::AnyOf(&[Kind::Table("(n_samples, n_components)"), Kind::Null]), with_rows();
+        /// Weight of the l1 penalty relative to half the squared error. 'auto' is a tenth of the mean over rows of the largest absolute inner product
+        /// with an atom.
+        pub alpha: PenaltyWeight = "auto", Kind::AnyOf(&[Kind::POSITIVE, Kind::Words(&["auto"])]), such_as("0.1");
+        /// Learned parameters of a layer. 'lista': the dictionary, the step length and the threshold of a step of ISTA; 'gregor-lecun': two matrices
+        /// and a threshold, shared by all layers; 'cp': the encoder matrix and the threshold; 'alista': the step length and the threshold, with an
+        /// encoder matrix in closed form; 'step': the step length alone.
+        pub cell: LayerType = "lista", Kind::Words(&["lista", "gregor-lecun", "cp", "alista", "step"]);
+        /// Number of layers, each with one soft-thresholding operation.
+        pub n_layers: usize = 16, Kind::between(1, 1000);
+        /// All layers share one matrix; each layer still has its own step length and threshold.
+        pub tied: bool = false, Kind::Bool, only(BY_LAYER);
+        /// Support selection: in layer l (counted from 1), the largest entries of a code, l times this percentage of all and at most 10 times this
+        /// percentage, are not shrunk if they exceed the threshold. The published value is 1.2.
+        pub support_selection: f64 = 0.0,
+            Kind::Number { from: Bound::Included(0.0), to: Bound::Included(10.0) }, such_as("1.2"), only(SELECTS);
+        /// Parameters are accepted only if the loss on a fixed set of at most 4096 rows has not increased; otherwise the previous ones are restored,
+        /// and the learning rate is halved.
+        pub monotone: bool = true, Kind::Bool, only(IN_TRAINING);
+        /// Number of FISTA steps after the last layer, starting from its code.
+        pub refine: usize = 0, Kind::at_least(0);
+        /// Constrain codes to be non-negative.
+        pub positive_code: bool = false, Kind::Bool;
+        /// Learning rate of Adam for matrices, in units of the norm of the atoms; that of step lengths and thresholds is 10 times larger, in units of
+        /// their initial values. For a cell without matrices it is the rate of these. 'auto' is 1e-3, 1e-2 for 'alista', 5e-2 for 'step'.
+        pub learning_rate: LearningRate = "auto",
+            Kind::AnyOf(&[Kind::POSITIVE, Kind::Words(&["auto"])]), such_as("1e-3"), only(IN_TRAINING);
+        /// Mini-batch size.
+        pub batch_size: usize = 256, Kind::at_least(1), only(IN_TRAINING);
+        /// Maximum number of epochs, over all stages of the training; 0 keeps the initial parameters.
+        pub max_epochs: u64 = 50, Kind::at_least(0), counting(Counted::Batches);
     }
+    pub(super) const SETTINGS;
 }
 
 impl Lista {
@@ -157,77 +148,3 @@ impl LearningRate {
 const BY_LAYER: &[&[Condition]] = &[&[("cell", &["\"lista\"", "\"cp\""])]];
 const IN_TRAINING: &[&[Condition]] = &[&[("max_epochs", &["!0"])]];
 const SELECTS: &[&[Condition]] = &[&[("cell", &["\"cp\"", "\"alista\""])]];
-
-pub(super) const SETTINGS: &[Setting] = &[
-    Setting::new(
-        "dictionary",
-        Kind::Table("(n_components, n_features)"),
-        "",
-        "The atoms as rows, of any norm; their order and signs are kept. An array, or a fitted model, whose components are taken; or the path \
-         of either.",
-    )
-    .tensor(),
-    Setting::new(
-        "codes",
-        Kind::AnyOf(&[Kind::Table("(n_samples, n_components)"), Kind::Null]),
-        "null",
-        "Target codes of the rows of the fit, for supervised training.",
-    )
-    .tensor()
-    .with_rows(),
-    Setting::new(
-        "alpha",
-        Kind::AnyOf(&[Kind::POSITIVE, Kind::Words(&["auto"])]),
-        "\"auto\"",
-        "Weight of the l1 penalty relative to half the squared error. 'auto' is a tenth of the mean over rows of the largest absolute inner \
-         product with an atom.",
-    )
-    .such_as("0.1"),
-    Setting::new(
-        "cell",
-        Kind::Words(&["lista", "gregor-lecun", "cp", "alista", "step"]),
-        "\"lista\"",
-        "Learned parameters of a layer. 'lista': the dictionary, the step length and the threshold of a step of ISTA; 'gregor-lecun': two matrices and a threshold, shared by all \
-         layers; 'cp': the encoder matrix and the threshold; 'alista': the step length and the threshold, with an encoder matrix in closed form; 'step': the step \
-         length alone.",
-    ),
-    Setting::new("n_layers", Kind::between(1, 1000), "16", "Number of layers, each with one soft-thresholding operation."),
-    Setting::new(
-        "tied",
-        Kind::Bool,
-        "false",
-        "All layers share one matrix; each layer still has its own step length and threshold.",
-    )
-    .only(BY_LAYER),
-    Setting::new(
-        "support_selection",
-        Kind::Number { from: Bound::Included(0.0), to: Bound::Included(10.0) },
-        "0.0",
-        "Support selection: in layer l (counted from 1), the largest entries of a code, l times this percentage of all and at most 10 times this percentage, are \
-         not shrunk if they exceed the threshold. The published value is 1.2.",
-    )
-    .such_as("1.2")
-    .only(SELECTS),
-    Setting::new(
-        "monotone",
-        Kind::Bool,
-        "true",
-        "Parameters are accepted only if the loss on a fixed set of at most 4096 rows has not increased; otherwise the previous ones are restored, and the learning rate \
-         is halved.",
-    )
-    .only(IN_TRAINING),
-    Setting::new("refine", Kind::at_least(0), "0", "Number of FISTA steps after the last layer, starting from its code."),
-    Setting::new("positive_code", Kind::Bool, "false", "Constrain codes to be non-negative."),
-    Setting::new(
-        "learning_rate",
-        Kind::AnyOf(&[Kind::POSITIVE, Kind::Words(&["auto"])]),
-        "\"auto\"",
-        "Learning rate of Adam for matrices, in units of the norm of the atoms; that of step lengths and thresholds is 10 times larger, in units of their initial \
-         values. For a cell without matrices it is the rate of these. 'auto' is 1e-3, 1e-2 for 'alista', 5e-2 for 'step'.",
-    )
-    .such_as("1e-3")
-    .only(IN_TRAINING),
-    Setting::new("batch_size", Kind::at_least(1), "256", "Mini-batch size.").only(IN_TRAINING),
-    Setting::new("max_epochs", Kind::at_least(0), "50", "Maximum number of epochs, over all stages of the training; 0 keeps the initial parameters.")
-    .counting(Counted::Batches),
-];

@@ -1,45 +1,51 @@
 //! PCA's settings: names, allowed values, descriptions.
 
-use crate::model::{Kind, Setting};
+use crate::model::{Kind, settings};
 use crate::spectrum::{Components, RULE_NAMES, Solver};
 use serde::{Deserialize, Serialize};
 
-/// Settings of [PCA](super): `Pca { n_components: 10.into(), ..Default::default() }.fit(&mut rows, &run)`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Pca {
-    /// Number of components to keep.
-    pub n_components: Components,
-    /// Scale codes to unit variance.
-    pub whiten: Whiten,
-    /// Solver of the spectrum.
-    pub svd_solver: Solver,
-    /// The largest residual `||C v - variance v||` that iterative solvers accept, as a fraction of the first variance; 0 for
-    /// rounding level.
-    pub tol: f64,
-    /// Number of iterations of `randomized`; maximum number for a component with `power` and `deflation`.
-    pub iterated_power: Iterations,
-    /// Additional directions that `randomized` and `power` iterate on.
-    pub n_oversamples: usize,
-    /// Subtract the mean of every column; `false`: variances are second moments about 0.
-    pub center: bool,
-    /// Divide every column by its standard deviation first.
-    pub standardize: bool,
-}
-
-impl Default for Pca {
-    fn default() -> Self {
-        Self {
-            n_components: Components::All,
-            whiten: Whiten::default(),
-            svd_solver: Solver::Auto,
-            tol: 0.0,
-            iterated_power: Iterations::default(),
-            n_oversamples: 10,
-            center: true,
-            standardize: false,
-        }
+settings! {
+    /// Settings of [PCA](super): `Pca { n_components: 10.into(), ..Default::default() }.fit(&mut rows, &run)`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Pca {
+        /// Number of components to keep: a number; a share of the variance between 0 and 1 (the fewest components that explain more); null for all,
+        /// `min(n_samples, n_features)`; or a rule: 'minka' ('mle' is the same, for at least as many rows as columns), 'bic', 'gavish-donoho' (the
+        /// optimal threshold for denoising), 'gap' and 'gap-difference' (the largest ratio and difference of successive variances), 'parallel'
+        /// (parallel analysis) or 'cv' (bi-cross-validation); the last two hold the rows in memory. 'share-0.9' is the share 0.9.
+        pub n_components: Components = null,
+            Kind::AnyOf(&[Kind::at_least(0), Kind::Share, Kind::ShareName, Kind::Words(&RULE_NAMES), Kind::Null]), by_rows();
+        /// Accepted for compatibility with scikit-learn; arrays are never modified, whatever its value.
+        python copy = true, Kind::Bool;
+        /// Divide codes by the standard deviation along each component. 'zca' then rotates them back: one whitened number for each column, as close
+        /// to the (scaled) column as possible.
+        pub whiten: Whiten = false, Kind::AnyOf(&[Kind::Bool, Kind::Words(&["zca"])]);
+        /// Solver of the spectrum: 'full' by singular values (small ones accurate), 'covariance_eigh' by the eigenvalues of a scatter matrix (fast),
+        /// 'auto' by one of these two, according to the shape of the data ('krylov' for a few components of large sparse rows), always exact. The
+        /// others compute the first components only: 'krylov' (and 'arpack', the same within scikit-learn's limits) by block Lanczos to rounding
+        /// level, 'randomized' approximately, 'power' by orthogonal iteration of a block, 'deflation' by power iteration, one component after
+        /// another.
+        pub svd_solver: Solver = "auto",
+            Kind::Words(&["auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "deflation"]);
+        /// Convergence tolerance of the iterative solvers: the largest residual, as a fraction of the first variance; 0 for rounding level.
+        pub tol: f64 = 0.0,
+            Kind::NON_NEGATIVE, such_as("1e-6"),
+            only(&[&[("svd_solver", &["\"arpack\"", "\"krylov\"", "\"randomized\"", "\"power\"", "\"deflation\""])]]);
+        /// Number of iterations of 'randomized' ('auto': 7 for fewer than a tenth of the components, else 4); maximum number of iterations of 'power'
+        /// and 'deflation' for a component ('auto': 1000).
+        pub iterated_power: Iterations = "auto",
+            Kind::AnyOf(&[Kind::at_least(0), Kind::Words(&["auto"])]),
+            only(&[&[("svd_solver", &["\"randomized\"", "\"power\"", "\"deflation\""])]]);
+        /// Number of additional directions that 'randomized' and 'power' iterate on.
+        pub n_oversamples: usize = 10, Kind::at_least(0), only(&[&[("svd_solver", &["\"randomized\"", "\"power\""])]]);
+        /// Accepted for compatibility with scikit-learn; directions are always orthonormalised by QR.
+        python power_iteration_normalizer = "auto", Kind::Words(&["auto", "QR", "LU", "none"]);
+        /// Subtract the mean; false for directions of the largest second moment about 0.
+        pub center: bool = true, Kind::Bool;
+        /// Divide every column by its standard deviation first, so that results do not depend on units.
+        pub standardize: bool = false, Kind::Bool;
     }
+    pub(super) const SETTINGS;
 }
 
 /// Scaling of codes to unit variance, and their rotation.
@@ -110,94 +116,3 @@ impl Iterations {
         }
     }
 }
-
-pub(super) const SETTINGS: &[Setting] = &[
-    Setting::new(
-        "n_components",
-        Kind::AnyOf(&[
-            Kind::at_least(0),
-            Kind::Share,
-            Kind::ShareName,
-            Kind::Words(&RULE_NAMES),
-            Kind::Null,
-        ]),
-        "null",
-        "Number of components to keep: a number; a share of the variance between 0 and 1 (the fewest components that explain \
-         more); null \
-         for all, `min(n_samples, n_features)`; or a rule: 'minka' ('mle' is the same, for at least as many rows as columns), 'bic', \
-         'gavish-donoho' (the optimal threshold for denoising), 'gap' and 'gap-difference' (the largest ratio and difference of \
-         successive variances), 'parallel' (parallel analysis) or 'cv' (bi-cross-validation); the last two hold the rows in memory. \
-         'share-0.9' is the share 0.9.",
-    )
-    .by_rows(),
-    Setting::new(
-        "copy",
-        Kind::Bool,
-        "true",
-        "Accepted for compatibility with scikit-learn; arrays are never modified, whatever its value.",
-    )
-    .python_only(),
-    Setting::new(
-        "whiten",
-        Kind::AnyOf(&[Kind::Bool, Kind::Words(&["zca"])]),
-        "false",
-        "Divide codes by the standard deviation along each component. 'zca' then rotates them back: one whitened number for each \
-         column, as close to the (scaled) column as possible.",
-    ),
-    Setting::new(
-        "svd_solver",
-        Kind::Words(&["auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "deflation"]),
-        "\"auto\"",
-        "Solver of the spectrum: 'full' by singular values (small ones accurate), 'covariance_eigh' by the eigenvalues of a scatter \
-         matrix (fast), 'auto' by one of these two, according to the shape of the data ('krylov' for a few components of large sparse \
-         rows), always exact. The others compute the first components only: 'krylov' (and 'arpack', the same within \
-         scikit-learn's limits) by block Lanczos to rounding level, 'randomized' approximately, 'power' by orthogonal iteration of a block, \
-         'deflation' by power iteration, one component after another.",
-    ),
-    Setting::new(
-        "tol",
-        Kind::NON_NEGATIVE,
-        "0.0",
-        "Convergence tolerance of the iterative solvers: the largest residual, as a fraction of the first variance; 0 for \
-         rounding level.",
-    )
-    .such_as("1e-6")
-    .only(&[&[(
-        "svd_solver",
-        &["\"arpack\"", "\"krylov\"", "\"randomized\"", "\"power\"", "\"deflation\""],
-    )]]),
-    Setting::new(
-        "iterated_power",
-        Kind::AnyOf(&[Kind::at_least(0), Kind::Words(&["auto"])]),
-        "\"auto\"",
-        "Number of iterations of 'randomized' ('auto': 7 for fewer than a tenth of the components, else 4); maximum number of iterations \
-         of 'power' and 'deflation' for a component ('auto': 1000).",
-    )
-    .only(&[&[("svd_solver", &["\"randomized\"", "\"power\"", "\"deflation\""])]]),
-    Setting::new(
-        "n_oversamples",
-        Kind::at_least(0),
-        "10",
-        "Number of additional directions that 'randomized' and 'power' iterate on.",
-    )
-    .only(&[&[("svd_solver", &["\"randomized\"", "\"power\""])]]),
-    Setting::new(
-        "power_iteration_normalizer",
-        Kind::Words(&["auto", "QR", "LU", "none"]),
-        "\"auto\"",
-        "Accepted for compatibility with scikit-learn; directions are always orthonormalised by QR.",
-    )
-    .python_only(),
-    Setting::new(
-        "center",
-        Kind::Bool,
-        "true",
-        "Subtract the mean; false for directions of the largest second moment about 0.",
-    ),
-    Setting::new(
-        "standardize",
-        Kind::Bool,
-        "false",
-        "Divide every column by its standard deviation first, so that results do not depend on units.",
-    ),
-];

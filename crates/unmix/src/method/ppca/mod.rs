@@ -37,8 +37,7 @@ use crate::run::Run;
 pub(super) use cells::{cells_of, check_count_of_cells};
 pub(super) use model::{code, density};
 use serde_json::{Map, Value};
-use settings::SETTINGS;
-pub(super) use settings::{MAX_ITER, N_COMPONENTS, NOISE_FLOOR, STANDARDIZE, TOL};
+pub(super) use settings::SETTINGS;
 pub(super) use solution::{Groups, Problem};
 
 pub use blocks::bic_blocks;

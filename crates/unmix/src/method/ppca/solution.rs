@@ -2,11 +2,11 @@
 
 use super::blocks::{bic_blocks, bic_blocks_of_any};
 use super::model::Estimate;
-use super::settings::{Algorithm, MAX_ITER, TOL};
+use super::settings::{Algorithm, SETTINGS};
 use crate::data::{Features, Rows, check_n_rows};
 use crate::error::{Error, Result};
 use crate::method::as_map;
-use crate::model::{Method, Model, Report, Setting, Sums, Tensor, constant_columns};
+use crate::model::{Method, Model, Report, Setting, Sums, Tensor, constant_columns, entry};
 use crate::num::{Dtype, Real};
 use crate::run::Run;
 use crate::select::{FitBy, Spectrum, size_by};
@@ -414,5 +414,5 @@ fn without_iterations(settings: &Map<String, Value>) -> Vec<String> {
     let sentence = |s: &Setting| {
         format!("{}={} has no effect here: only missing cells require iterations", s.name, settings[s.name])
     };
-    [&TOL, &MAX_ITER].into_iter().filter(changed).map(sentence).collect()
+    ["tol", "max_iter"].map(|name| entry(SETTINGS, name)).iter().filter(changed).map(sentence).collect()
 }

@@ -52,7 +52,7 @@ pub(super) const METHOD: Method = Method {
     code: model::code,
     density: None,
     memory: |_, p| {
-        let units = settings::UNITS as u64;
+        let units = GaussianRbm::default().n_components as u64;
         vec![("cd", (p as u64).saturating_mul(units * 8 * 8).saturating_add(super::needs::PROGRAM))]
     },
 };

@@ -1,38 +1,34 @@
 //! Robust PCA's settings: names, allowed values, descriptions.
 
 use crate::method::pca::Automatic;
-use crate::model::{Kind, Setting};
+use crate::model::{Kind, settings};
 use serde::{Deserialize, Serialize};
 
-/// Settings of [robust PCA](super): `RobustPca { noise: Noise::Std(0.0), ..Default::default() }.fit(&mut rows, &run)`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct RobustPca {
-    /// Weight of the sparse part; by default `1 / sqrt(max(n, p) f)`, where `f` is the fraction of observed cells.
-    pub alpha: Option<f64>,
-    /// Standard deviation of the noise.
-    pub noise: Noise,
-    /// Convergence tolerance: the norm of the residual `X - L - S`, relative to that of the rows.
-    pub tol: f64,
-    /// Maximum number of iterations.
-    pub max_iter: u64,
-    /// Whether the median of every column is subtracted.
-    pub center: bool,
-    /// Whether every column is divided by its spread for the fit.
-    pub standardize: bool,
-}
-
-impl Default for RobustPca {
-    fn default() -> Self {
-        Self {
-            alpha: None,
-            noise: Noise::default(),
-            tol: 1e-7,
-            max_iter: 500,
-            center: false,
-            standardize: false,
-        }
+settings! {
+    /// Settings of [robust PCA](super): `RobustPca { noise: Noise::Std(0.0), ..Default::default() }.fit(&mut rows, &run)`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct RobustPca {
+        /// Weight of the l1 norm of the sparse part against the nuclear norm of the low-rank part; null for `1 / sqrt(max(n_samples, n_features) f)`,
+        /// where `f` is the share of observed cells.
+        pub alpha: Option<f64> = null, Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]), such_as("0.05");
+        /// Standard deviation of the noise in every cell; 0 for none: rows are then exactly low rank plus sparse. 'auto' is 0 if most cells have no
+        /// residual in the exact decomposition, and is estimated otherwise.
+        pub noise: Noise = "auto", Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Words(&["auto"])]), such_as("0.1");
+        /// Convergence tolerance of the form without noise, for the primal residual: the norm of the rows minus both parts, relative to that of the
+        /// rows. The relative dual residual must be below 100 times that. With noise, the relative change of both parts must be below 1000 times
+        /// that.
+        pub tol: f64 = 1e-07, Kind::NON_NEGATIVE, such_as("1e-7");
+        /// Maximum number of iterations, of each convex problem that is solved.
+        pub max_iter: u64 = 500, Kind::at_least(1);
+        /// Subtract the median of every column. By default nothing is subtracted: column offsets then add 1 to the rank of the low-rank part.
+        pub center: bool = false, Kind::Bool;
+        /// Divide every column by a robust standard deviation for the fit, so that results do not depend on units: 1.4826 times its median absolute
+        /// deviation, or its root mean square deviation if that is 0. `noise` is then in these units; components and both parts are in those of the
+        /// data.
+        pub standardize: bool = false, Kind::Bool;
     }
+    pub(super) const SETTINGS;
 }
 
 /// The noise of the cells, in addition to the two parts.
@@ -51,47 +47,3 @@ impl Default for Noise {
         Noise::Auto(Automatic::Auto)
     }
 }
-
-pub(super) const SETTINGS: &[Setting] = &[
-    Setting::new(
-        "alpha",
-        Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]),
-        "null",
-        "Weight of the l1 norm of the sparse part against the nuclear norm of the low-rank part; null for `1 / sqrt(max(n_samples, \
-         n_features) f)`, where `f` is the share of observed cells.",
-    )
-    .such_as("0.05"),
-    Setting::new(
-        "noise",
-        Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Words(&["auto"])]),
-        "\"auto\"",
-        "Standard deviation of the noise in every cell; 0 for none: rows are then exactly low rank plus sparse. 'auto' is 0 if most \
-         cells have no residual in the exact decomposition, and is estimated otherwise.",
-    )
-    .such_as("0.1"),
-    Setting::new(
-        "tol",
-        Kind::NON_NEGATIVE,
-        "1e-07",
-        "Convergence tolerance of the form without noise, for the primal residual: the norm of the rows minus both parts, relative to that of \
-         the rows. The relative dual residual must be below 100 times that. With noise, the relative change of both parts must be below 1000 \
-         times that.",
-    )
-    .such_as("1e-7"),
-    Setting::new("max_iter", Kind::at_least(1), "500", "Maximum number of iterations, of each convex problem that is solved."),
-    Setting::new(
-        "center",
-        Kind::Bool,
-        "false",
-        "Subtract the median of every column. By default nothing is subtracted: column offsets then add 1 to the rank of the low-rank \
-         part.",
-    ),
-    Setting::new(
-        "standardize",
-        Kind::Bool,
-        "false",
-        "Divide every column by a robust standard deviation for the fit, so that results do not depend on units: 1.4826 times its median absolute \
-         deviation, or its root mean square deviation if that is 0. `noise` is then in these units; components and both parts are in those of the \
-         data.",
-    ),
-];

@@ -1,90 +1,84 @@
 //! Settings of sigma-PCA: names, allowed values, descriptions.
 
-use crate::model::{Condition, Counted, Kind, Setting};
+use crate::model::{Condition, Counted, Kind, settings};
 use crate::neural::nonlinearity::{ActivationFunction, Slope};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Settings of [sigma-PCA](super): `SigmaPca { n_components: Some(5), ..Default::default() }.fit(&mut rows, &run)`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SigmaPca {
-    /// Number of components; `None` for all, `min(n, p)`.
-    pub n_components: Option<usize>,
-    /// A published variant, by key or number; `None` for the deterministic solver.
-    pub variant: Value,
-    /// The width of the nonlinearity.
-    pub a: Widths,
-    /// The nonlinearity; `None` for `a tanh(z / a)`, or that of the variant.
-    pub h: Option<ActivationFunction>,
-    /// Its derivative; `None` for the true one, or that of the variant.
-    pub deriv: Option<Slope>,
-    /// Source of the standard deviations of trained solvers; `None` for the variant's value.
-    pub sigma: Option<String>,
-    /// Strictly orthonormal components, or the published fixed point.
-    pub constraint: Constraint,
-    /// Weight of a variant's additional term, of orthogonality, sparsity or order; `None` for the variant's value.
-    pub beta: Option<f64>,
-    /// Unit of `beta`; `None` for that of the data, or for the published one if `tangent` is false.
-    pub beta_scale: Option<BetaScale>,
-    /// L2 penalty on learned standard deviations; `None` for the variant's value.
-    pub sigma_l2: Option<f64>,
-    /// The order of the components.
-    pub order: Order,
-    /// The solver.
-    pub solver: Solver,
-    /// Initial learning rate of the trained solvers; `None` for 0.01.
-    pub learning_rate: Option<f64>,
-    /// Mini-batch size of the trained solvers; `None` for 128.
-    pub batch_size: Option<usize>,
-    /// Maximum number of epochs of the trained solvers; `None` for 3, or more if these have fewer than 3000 steps.
-    pub max_epochs: Option<usize>,
-    /// Maximum number of iterations of the deterministic solvers.
-    pub max_iter: u64,
-    /// Convergence tolerance of the deterministic solvers, for their residual; `None` for 1e-8 in double precision and 1e-4 in single, or
-    /// 1e-3 with `Constraint::Native`.
-    pub tol: Option<f64>,
-    /// Whether gradients of trained solvers are projected onto the tangent space of the unit sphere of each column.
-    pub tangent: bool,
-    /// Whether the mean is subtracted.
-    pub center: bool,
-    /// Whether every column is first divided by its standard deviation.
-    pub standardize: bool,
-    /// Whether codes are divided by the standard deviation along each component.
-    pub whiten: bool,
-    /// The decoder.
-    pub reconstruct: Reconstruct,
-    /// Whether two halves of the rows are fitted, too, and their agreement is reported; `None` for true if it takes about a second at most.
-    pub halves: Option<bool>,
-}
-
-impl Default for SigmaPca {
-    fn default() -> Self {
-        Self {
-            n_components: None,
-            variant: Value::Null,
-            a: Widths::Auto(Auto::Auto),
-            h: None,
-            deriv: None,
-            sigma: None,
-            constraint: Constraint::Orthonormal,
-            beta: None,
-            beta_scale: None,
-            sigma_l2: None,
-            order: Order::Variance,
-            solver: Solver::Auto,
-            learning_rate: None,
-            batch_size: None,
-            max_epochs: None,
-            max_iter: 1000,
-            tol: None,
-            tangent: true,
-            center: true,
-            standardize: false,
-            whiten: false,
-            reconstruct: Reconstruct::Linear,
-            halves: None,
-        }
+settings! {
+    /// Settings of [sigma-PCA](super): `SigmaPca { n_components: Some(5), ..Default::default() }.fit(&mut rows, &run)`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct SigmaPca {
+        /// Number of components: a number, or null for all, `min(n_samples, n_features)`.
+        pub n_components: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), by_rows();
+        /// A published variant, by its key or its number from 1 to 24; null for the deterministic solver, or with 'sgd' and 'adam' for
+        /// 'ema-scaled-tanh'.
+        pub variant: Value = null,
+            Kind::AnyOf(&[Kind::Words(&VARIANTS), Kind::between(1, VARIANTS.len() as u64), Kind::Null]);
+        /// The width of `a tanh(z / a)`: about 0.8 for sub-Gaussian sources, 4 for super-Gaussian ones; a number, a list with one for each component,
+        /// or 'auto', which chooses between these two for each component from the distribution of its codes; with a variant 'auto' is the variant's
+        /// value.
+        pub a: Widths = "auto",
+            Kind::AnyOf(&[Kind::POSITIVE, Kind::List(&Kind::POSITIVE), Kind::Words(&["auto"])]), such_as("0.8 or 4"),
+            only(WITH_WIDTH);
+        /// The nonlinearity: 'tanh' is `a tanh(z / a)`, 'hard' clips z at `a`, 'steep' is `a tanh(z)`, 'sign' the sign of z, without `a`; null for
+        /// the variant's value, and 'tanh' without a variant.
+        pub h: Option<ActivationFunction> = null,
+            Kind::AnyOf(&[Kind::Words(&["tanh", "hard", "steep", "sign"]), Kind::Null]), only(WITH_NONLINEARITY);
+        /// Derivative of h in the gradient: 'true' for the exact one, 'one' for the constant 1 (for super-Gaussian sources only); null for the
+        /// variant's value, and 'true' without a variant.
+        pub deriv: Option<Slope> = null, Kind::AnyOf(&[Kind::Words(&["true", "one"]), Kind::Null]), only(WITH_NONLINEARITY);
+        /// Standard deviations of the trained solvers: those of the mini-batch, an exponential moving average over mini-batches, learned parameters,
+        /// or 1; null for the variant's value, and 'ema' without a variant.
+        pub sigma: Option<String> = null,
+            Kind::AnyOf(&[Kind::Words(&["batch", "ema", "train", "one"]), Kind::Null]), only(STANDARDISED);
+        /// Constraint on the components: 'orthonormal', or 'native' for the published fixed point, unit columns that are nearly orthogonal.
+        pub constraint: Constraint = "orthonormal", Kind::Words(&["orthonormal", "native"]), only(DETERMINISTIC);
+        /// Weight of a variant's additional term: of orthogonality in variants 5, 6, 7, 14 and 17, of sparsity or independence in 19 to 23, of order
+        /// in 24; null for the variant's value.
+        pub beta: Option<f64> = null, Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]), such_as("0.1"), only(WEIGHTED);
+        /// Unit of `beta`: with 'variance' it is multiplied by the mean variance along the components for orthogonality, by the mean length of a row
+        /// for sparsity, and by the root of the mean variance of the columns for order, so that results do not depend on units; with 'absolute' it is
+        /// used as given, as published; null for 'variance', or for 'absolute' if `tangent=false`.
+        pub beta_scale: Option<BetaScale> = null,
+            Kind::AnyOf(&[Kind::Words(&["variance", "absolute"]), Kind::Null]), only(WITH_UNIT);
+        /// L2 penalty on learned standard deviations (`sigma='train'`), which without it grow without bound; null for the variant's value if it
+        /// learns them, else 0.001.
+        pub sigma_l2: Option<f64> = null, Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]), such_as("0.001"), only(LEARNED);
+        /// Order of the components: by decreasing variance, or as the solver found them.
+        pub order: Order = "variance", Kind::Words(&["variance", "found"]);
+        /// Solver: 'gpm' for the generalised power method, without a learning rate, 'sgd' and 'adam' for stochastic gradient descent; 'auto' for
+        /// 'gpm' with orthonormal components, for a second-order solver with `constraint='native'`, and for 'adam' with a variant.
+        pub solver: Solver = "auto", Kind::Words(&["auto", "gpm", "sgd", "adam"]);
+        /// Initial learning rate of the trained solvers; null for 0.01.
+        pub learning_rate: Option<f64> = null, Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]), such_as("0.01"), only(TRAINED);
+        /// Mini-batch size of the trained solvers; null for 128.
+        pub batch_size: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(2), Kind::Null]), only(TRAINED);
+        /// Maximum number of epochs of the trained solvers; null for 3, or for more if these have fewer than 3000 steps.
+        pub max_epochs: Option<usize> = null,
+            Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), counting(Counted::Batches), only(TRAINED);
+        /// Maximum number of iterations of the deterministic solvers, each a full pass over the data.
+        pub max_iter: u64 = 1000, Kind::at_least(1), only(DETERMINISTIC);
+        /// Convergence tolerance of the deterministic solvers, for their residual; null for 1e-8 in double precision and 1e-4 in single ('native':
+        /// 1e-3).
+        pub tol: Option<f64> = null, Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]), such_as("1e-8"), only(DETERMINISTIC);
+        /// Project the gradients of trained solvers onto the tangent space of the unit sphere of each column; without this, adaptive steps are
+        /// biased.
+        pub tangent: bool = true, Kind::Bool, only(TRAINED);
+        /// Subtract the mean; false for second moments about 0.
+        pub center: bool = true, Kind::Bool;
+        /// Divide every column by its standard deviation first, so that results do not depend on units.
+        pub standardize: bool = false, Kind::Bool;
+        /// Divide codes by the standard deviation along each component.
+        pub whiten: bool = false, Kind::Bool;
+        /// Decoder: 'linear' for the least-squares reconstruction, 'nonlinear' for the model's own, the mean plus `sigma h(y / sigma)` along each
+        /// component.
+        pub reconstruct: Reconstruct = "linear", Kind::Words(&["linear", "nonlinear"]);
+        /// Fit two disjoint halves of the rows, too, and report the agreement of their components, which takes about as long as the fit itself; null
+        /// for true if that is about a second at most.
+        pub halves: Option<bool> = null, Kind::AnyOf(&[Kind::Bool, Kind::Null]);
     }
+    pub(super) const SETTINGS;
 }
 
 /// The width `a` of the nonlinearity.
@@ -245,175 +239,3 @@ const LEARNED: &[&[Condition]] = &[
 ];
 /// Conditions for the deterministic solvers.
 const DETERMINISTIC: &[&[Condition]] = &[&[("solver", &["\"auto\"", "\"gpm\""]), ("variant", &["null"])]];
-
-pub(super) const SETTINGS: &[Setting] = &[
-    Setting::new(
-        "n_components",
-        Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
-        "null",
-        "Number of components: a number, or null for all, `min(n_samples, n_features)`.",
-    )
-    .by_rows(),
-    Setting::new(
-        "variant",
-        Kind::AnyOf(&[Kind::Words(&VARIANTS), Kind::between(1, VARIANTS.len() as u64), Kind::Null]),
-        "null",
-        "A published variant, by its key or its number from 1 to 24; null for the deterministic solver, or with 'sgd' and 'adam' for \
-         'ema-scaled-tanh'.",
-    ),
-    Setting::new(
-        "a",
-        Kind::AnyOf(&[Kind::POSITIVE, Kind::List(&Kind::POSITIVE), Kind::Words(&["auto"])]),
-        "\"auto\"",
-        "The width of `a tanh(z / a)`: about 0.8 for sub-Gaussian sources, 4 for super-Gaussian ones; a number, a list with one for each \
-         component, or 'auto', which chooses between these two for each component from the distribution of its codes; with a \
-         variant 'auto' is the variant's value.",
-    )
-    .such_as("0.8 or 4")
-    .only(WITH_WIDTH),
-    Setting::new(
-        "h",
-        Kind::AnyOf(&[Kind::Words(&["tanh", "hard", "steep", "sign"]), Kind::Null]),
-        "null",
-        "The nonlinearity: 'tanh' is `a tanh(z / a)`, 'hard' clips z at `a`, 'steep' is `a tanh(z)`, 'sign' the sign of z, without \
-         `a`; null for the variant's value, and 'tanh' without a variant.",
-    )
-    .only(WITH_NONLINEARITY),
-    Setting::new(
-        "deriv",
-        Kind::AnyOf(&[Kind::Words(&["true", "one"]), Kind::Null]),
-        "null",
-        "Derivative of h in the gradient: 'true' for the exact one, 'one' for the constant 1 (for super-Gaussian sources only); \
-         null for the variant's value, and 'true' without a variant.",
-    )
-    .only(WITH_NONLINEARITY),
-    Setting::new(
-        "sigma",
-        Kind::AnyOf(&[Kind::Words(&["batch", "ema", "train", "one"]), Kind::Null]),
-        "null",
-        "Standard deviations of the trained solvers: those of the mini-batch, an exponential moving average over mini-batches, \
-         learned parameters, or 1; null for the variant's value, and 'ema' without a variant.",
-    )
-    .only(STANDARDISED),
-    Setting::new(
-        "constraint",
-        Kind::Words(&["orthonormal", "native"]),
-        "\"orthonormal\"",
-        "Constraint on the components: 'orthonormal', or 'native' for the published fixed point, unit columns that are nearly orthogonal.",
-    )
-    .only(DETERMINISTIC),
-    Setting::new(
-        "beta",
-        Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
-        "null",
-        "Weight of a variant's additional term: of orthogonality in variants 5, 6, 7, 14 and 17, of sparsity or independence in \
-         19 to 23, of order in 24; null for the variant's value.",
-    )
-    .such_as("0.1")
-    .only(WEIGHTED),
-    Setting::new(
-        "beta_scale",
-        Kind::AnyOf(&[Kind::Words(&["variance", "absolute"]), Kind::Null]),
-        "null",
-        "Unit of `beta`: with 'variance' it is multiplied by the mean variance along the components for orthogonality, by the mean length of a \
-         row for sparsity, and by the root of the mean variance of the columns for order, so that results do not depend on units; with \
-         'absolute' it is used as given, as published; null for 'variance', or for 'absolute' if `tangent=false`.",
-    )
-    .only(WITH_UNIT),
-    Setting::new(
-        "sigma_l2",
-        Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
-        "null",
-        "L2 penalty on learned standard deviations (`sigma='train'`), which without it grow without bound; null for the variant's value \
-         if it learns them, else 0.001.",
-    )
-    .such_as("0.001")
-    .only(LEARNED),
-    Setting::new(
-        "order",
-        Kind::Words(&["variance", "found"]),
-        "\"variance\"",
-        "Order of the components: by decreasing variance, or as the solver found them.",
-    ),
-    Setting::new(
-        "solver",
-        Kind::Words(&["auto", "gpm", "sgd", "adam"]),
-        "\"auto\"",
-        "Solver: 'gpm' for the generalised power method, without a learning rate, 'sgd' and 'adam' for stochastic gradient descent; 'auto' \
-         for 'gpm' with orthonormal components, for a second-order solver with `constraint='native'`, and for 'adam' with a variant.",
-    ),
-    Setting::new(
-        "learning_rate",
-        Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]),
-        "null",
-        "Initial learning rate of the trained solvers; null for 0.01.",
-    )
-    .such_as("0.01")
-    .only(TRAINED),
-    Setting::new(
-        "batch_size",
-        Kind::AnyOf(&[Kind::at_least(2), Kind::Null]),
-        "null",
-        "Mini-batch size of the trained solvers; null for 128.",
-    )
-    .only(TRAINED),
-    Setting::new(
-        "max_epochs",
-        Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
-        "null",
-        "Maximum number of epochs of the trained solvers; null for 3, or for more if these have fewer than 3000 steps.",
-    )
-    .counting(Counted::Batches)
-    .only(TRAINED),
-    Setting::new(
-        "max_iter",
-        Kind::at_least(1),
-        "1000",
-        "Maximum number of iterations of the deterministic solvers, each a full pass over the data.",
-    )
-    .only(DETERMINISTIC),
-    Setting::new(
-        "tol",
-        Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
-        "null",
-        "Convergence tolerance of the deterministic solvers, for their residual; null for 1e-8 in double precision and 1e-4 in single \
-         ('native': 1e-3).",
-    )
-    .such_as("1e-8")
-    .only(DETERMINISTIC),
-    Setting::new(
-        "tangent",
-        Kind::Bool,
-        "true",
-        "Project the gradients of trained solvers onto the tangent space of the unit sphere of each column; without this, \
-         adaptive steps are biased.",
-    )
-    .only(TRAINED),
-    Setting::new(
-        "center",
-        Kind::Bool,
-        "true",
-        "Subtract the mean; false for second moments about 0.",
-    ),
-    Setting::new(
-        "standardize",
-        Kind::Bool,
-        "false",
-        "Divide every column by its standard deviation first, so that results do not depend on units.",
-    ),
-    Setting::new("whiten", Kind::Bool, "false", "Divide codes by the standard deviation along each component."),
-    Setting::new(
-        "reconstruct",
-        Kind::Words(&["linear", "nonlinear"]),
-        "\"linear\"",
-        "Decoder: 'linear' for the least-squares reconstruction, 'nonlinear' for the model's own, the mean plus `sigma h(y / \
-         sigma)` along each component.",
-    ),
-    Setting::new(
-        "halves",
-        Kind::AnyOf(&[Kind::Bool, Kind::Null]),
-        "null",
-        "Fit two disjoint halves of the rows, too, and report the agreement of their components, which takes about as long as the fit \
-         itself; null for true if that is about a second at most.",
-    ),
-];

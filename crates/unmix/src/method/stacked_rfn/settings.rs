@@ -4,7 +4,7 @@ use crate::method::rfn::{
     Accept, Center, DeadUnit, DropoutPlace, EStep, Init, InputNoiseKind, LearningRate, MStep, NoiseForm,
     Normalize, PsiMinUnit, Rfn, SETTINGS as ONE,
 };
-use crate::model::{Kind, Setting};
+use crate::model::{Kind, Setting, entry, settings};
 use serde::{Deserialize, Serialize};
 
 /// A setting of all layers.
@@ -41,15 +41,9 @@ impl<V: Clone> PerLayer<V> {
     }
 }
 
-macro_rules! layered {
-    ($($(#[$about:meta])* $name:ident: $kind:ty,)*) => {
-        /// Settings, each as one value for all layers or a list with one value for each; see [`Rfn`] for their meaning.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(default)]
-        pub struct StackedRfn {
-            $($(#[$about])* pub $name: PerLayer<$kind>,)*
-        }
-
+/// The functions that name every setting.
+macro_rules! by_name {
+    ($($name:ident)*) => {
         impl StackedRfn {
             /// The settings of every layer, from those of one.
             pub fn of(one: Rfn) -> Self {
@@ -70,97 +64,78 @@ macro_rules! layered {
     };
 }
 
+/// The settings, from the names and types of those that differ from the settings of one network only in that they may be lists.
+macro_rules! layered {
+    ($($name:ident: $type:ty,)*) => {
+        settings! {
+            /// Settings, each as one value for all layers or a list with one value for each; see [`Rfn`] for their meaning.
+            #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+            #[serde(default)]
+            pub struct StackedRfn {
+                /// Numbers of units, one for each layer, the lowest first; a single number for one layer. Every other setting is one value, or a list
+                /// with one for each layer.
+                pub n_components: PerLayer<usize> = [512, 256],
+                    Kind::AnyOf(&[Kind::at_least(1), Kind::PerLayer(&Kind::at_least(1))]), by_rows();
+                // All algorithms are allowed here; the fit refuses those that are not possible, with the reason.
+                /// Algorithm of the E-step, 'plain' in every layer: 'cascade' and 'coordinate' are refused, because their codes are solutions of
+                /// least-squares problems, which a network layer does not compute.
+                pub e_step: PerLayer<EStep> = "plain", entry(LAYERED, "e_step").kind;
+                $(
+                    #[doc = concat!("`", stringify!($name), "` of [one network](Rfn), or a list with one for each layer.")]
+                    pub $name: PerLayer<$type>, as in LAYERED;
+                )*
+            }
+            pub(super) const SETTINGS;
+        }
+
+        by_name! { n_components e_step $($name)* }
+    };
+}
+
 layered! {
-    /// Numbers of units; the length of the list is the number of layers.
-    n_components: usize,
-    /// Algorithm of the E-step: "plain".
-    e_step: EStep,
-    /// Normalisation of the units.
     normalize: Normalize,
-    /// Learning rate: fraction of the full update.
     learning_rate: LearningRate,
-    /// Maximum number of iterations.
     max_iter: u64,
-    /// Convergence tolerance.
     tol: Option<f64>,
-    /// Initial loadings.
     init: Init,
-    /// Number of starts, of which the best is kept.
     n_init: u64,
-    /// Offset that is subtracted from the columns.
     center: Center,
-    /// Lower bound on the noise variance.
     psi_min: f64,
-    /// Unit of `psi_min` and of the start.
     psi_min_unit: PsiMinUnit,
-    /// Form of the noise covariance.
     noise: NoiseForm,
-    /// Direction of the M-step.
     m_step: MStep,
-    /// Prior mean of every unit.
     prior_mean: f64,
-    /// Prior variance of every unit.
     prior_cov: f64,
-    /// Soft threshold of loadings.
     l1: f64,
-    /// Weight decay of loadings.
     l2: f64,
-    /// Upper bound on absolute loadings.
     w_max: Option<f64>,
-    /// Dropout rate of codes.
     dropout: f64,
-    /// Order of dropout and normalisation.
     dropout_place: DropoutPlace,
-    /// Amount of input noise.
     input_noise: f64,
-    /// Kind of input noise.
     input_noise_kind: InputNoiseKind,
-    /// Acceptance criterion of a cascade.
     accept: Accept,
-    /// Treatment of units that are 0 in every row.
     dead_unit: DeadUnit,
-    /// Mini-batch size.
     batch_size: Option<usize>,
 }
 
-impl Default for StackedRfn {
-    fn default() -> Self {
-        Self { n_components: PerLayer::Each(vec![512, 256]), ..Self::of(Rfn::default()) }
+/// The kinds of every setting: a value of one network, and a list of them.
+const KINDS: &[[Kind; 2]] = &{
+    let mut kinds = [[Kind::Null; 2]; ONE.len()];
+    let mut i = 0;
+    while i < ONE.len() {
+        kinds[i] = [ONE[i].kind, Kind::PerLayer(&ONE[i].kind)];
+        i += 1;
     }
-}
+    kinds
+};
 
-/// Entry `I` of the settings of one network, adapted to layers.
-struct Row<const I: usize>;
-
-impl<const I: usize> Row<I> {
-    const ONE: Kind = ONE[I].kind;
-    const BOTH: [Kind; 2] = [Self::ONE, Kind::PerLayer(&Self::ONE)];
-    const SETTING: Setting = ONE[I].with_kind(Kind::AnyOf(&Self::BOTH));
-}
-
-/// Numbers of units of the layers.
-const N_COMPONENTS: Setting = Setting::new(
-    "n_components",
-    Kind::AnyOf(&[Kind::at_least(1), Kind::PerLayer(&Kind::at_least(1))]),
-    "[512, 256]",
-    "Numbers of units, one for each layer, the lowest first; a single number for one layer. Every other setting is one value, or a list with \
-     one for each layer.",
-)
-.by_rows();
-
-/// All algorithms are allowed here; the fit refuses those that are not possible, with the reason.
-const E_STEP: Setting = Setting::new(
-    "e_step",
-    Kind::AnyOf(&Row::<1>::BOTH),
-    "\"plain\"",
-    "Algorithm of the E-step, 'plain' in every layer: 'cascade' and 'coordinate' are refused, because their codes are solutions of \
-     least-squares problems, which a network layer does not compute.",
-);
-
-macro_rules! rows {
-    ($($i:literal)*) => { &[N_COMPONENTS, E_STEP, $(Row::<$i>::SETTING,)*] };
-}
-
-pub(super) const SETTINGS: &[Setting] = rows![2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24];
-
-const _: () = assert!(ONE.len() == 25 && SETTINGS.len() == 25);
+/// The settings of one network, adapted to layers.
+const LAYERED: &[Setting] = &{
+    let mut settings = [ONE[0]; ONE.len()];
+    let mut i = 0;
+    while i < ONE.len() {
+        settings[i] = ONE[i].with_kind(Kind::AnyOf(&KINDS[i]));
+        i += 1;
+    }
+    settings
+};

@@ -1,43 +1,44 @@
 //! Settings of subspace clustering: names, allowed values, descriptions.
 
-use crate::model::{Kind, Setting};
+use crate::model::{Kind, settings};
 use serde::{Deserialize, Serialize};
 
-/// Settings of [subspace clustering](super): `SubspaceClustering { n_clusters: Some(3), ..Default::default() }.fit(&mut rows, &run)`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SubspaceClustering {
-    /// Number of clusters; by default selected by the eigengap of the affinities.
-    pub n_clusters: Option<usize>,
-    /// Dimensions of the subspaces; by default selected for each cluster by the Bayesian information criterion.
-    pub n_components: Option<Dimensions>,
-    /// The algorithm.
-    pub algorithm: Algorithm,
-    /// Weight of the fit against sparsity in the coefficients of sparse subspace clustering.
-    pub alpha: f64,
-    /// Number of random starts.
-    pub n_init: u64,
-    /// Convergence tolerance of the iterations.
-    pub tol: f64,
-    /// Maximum number of iterations, of each start.
-    pub max_iter: u64,
-    /// Whether the mean of every column is subtracted.
-    pub center: bool,
-}
-
-impl Default for SubspaceClustering {
-    fn default() -> Self {
-        Self {
-            n_clusters: None,
-            n_components: None,
-            algorithm: Algorithm::default(),
-            alpha: 20.0,
-            n_init: 10,
-            tol: 1e-8,
-            max_iter: 300,
-            center: false,
-        }
+settings! {
+    /// Settings of [subspace clustering](super): `SubspaceClustering { n_clusters: Some(3), ..Default::default() }.fit(&mut rows, &run)`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct SubspaceClustering {
+        /// Number of clusters; null for the number of eigenvalues of the normalized affinities before their largest gap, from 2 to 20, or for 1 if
+        /// the Bayesian information criterion prefers a single subspace.
+        pub n_clusters: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(1), Kind::Null]);
+        /// Dimension of the subspaces: a number for all of them, or a list with one for each cluster; null to select that of each cluster by the
+        /// Bayesian information criterion, at least 1 and, with several clusters, below the number of columns.
+        pub n_components: Option<Dimensions> = null,
+            Kind::AnyOf(&[Kind::at_least(1), Kind::List(&Kind::at_least(1)), Kind::Null]), by_rows();
+        /// Algorithm: 'ssc', spectral clustering of the coefficients of sparse self-representation; 'k-subspaces', alternation between assigning rows
+        /// to the nearest subspace and fitting subspaces to their rows; 'ssc+k-subspaces', the second started from the clusters of the first;
+        /// 'shape', spectral clustering of the shape interaction matrix; 'ppca-mixture', maximum likelihood of a mixture of probabilistic PCA,
+        /// started from the clusters of 'ssc+k-subspaces', or from those of 'k-subspaces' if `n_clusters` and `n_components` are given and there are
+        /// more than 2000 rows: rows then have probabilities and a likelihood.
+        pub algorithm: Algorithm = "ssc+k-subspaces",
+            Kind::Words(&["ssc+k-subspaces", "ssc", "k-subspaces", "shape", "ppca-mixture"]);
+        /// Weight of the squared error against sparsity in sparse subspace clustering, above 1: the penalty is `1 / alpha` times the smallest one at
+        /// which all coefficients of some row are 0.
+        pub alpha: f64 = 20.0,
+            Kind::Number { from: std::ops::Bound::Excluded(1.0), to: std::ops::Bound::Unbounded }, such_as("50"),
+            only(&[&[("algorithm", &["\"ssc+k-subspaces\"", "\"ssc\"", "\"ppca-mixture\""])]]);
+        /// Number of random starts; the one with the smallest sum of squared distances is kept.
+        pub n_init: u64 = 10, Kind::at_least(1), only(&[&[("algorithm", &["\"k-subspaces\"", "\"ppca-mixture\""])]]);
+        /// Convergence tolerance: the decrease of the sum of squared distances in an iteration, relative to the sum of squares of the rows; for a
+        /// mixture, the increase of the mean log-likelihood per row, in nats.
+        pub tol: f64 = 1e-08, Kind::NON_NEGATIVE, such_as("1e-6"), only(&[&[("algorithm", ITERATED)]]);
+        /// Maximum number of iterations, of each start.
+        pub max_iter: u64 = 300, Kind::at_least(1), only(&[&[("algorithm", ITERATED)]]);
+        /// Subtract the mean of every column; each component of a mixture then has its own mean. By default nothing is subtracted: subspaces pass
+        /// through the origin.
+        pub center: bool = false, Kind::Bool;
     }
+    pub(super) const SETTINGS;
 }
 
 /// Dimensions of the subspaces.
@@ -82,61 +83,3 @@ impl Algorithm {
 
 /// Algorithms that iterate.
 const ITERATED: &[&str] = &["\"ssc+k-subspaces\"", "\"k-subspaces\"", "\"ppca-mixture\""];
-
-pub(super) const SETTINGS: &[Setting] = &[
-    Setting::new(
-        "n_clusters",
-        Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
-        "null",
-        "Number of clusters; null for the number of eigenvalues of the normalized affinities before their largest gap, from 2 to 20, or for \
-         1 if the Bayesian information criterion prefers a single subspace.",
-    ),
-    Setting::new(
-        "n_components",
-        Kind::AnyOf(&[Kind::at_least(1), Kind::List(&Kind::at_least(1)), Kind::Null]),
-        "null",
-        "Dimension of the subspaces: a number for all of them, or a list with one for each cluster; null to select that of each cluster by \
-         the Bayesian information criterion, at least 1 and, with several clusters, below the number of columns.",
-    )
-    .by_rows(),
-    Setting::new(
-        "algorithm",
-        Kind::Words(&["ssc+k-subspaces", "ssc", "k-subspaces", "shape", "ppca-mixture"]),
-        "\"ssc+k-subspaces\"",
-        "Algorithm: 'ssc', spectral clustering of the coefficients of sparse self-representation; 'k-subspaces', alternation between assigning \
-         rows to the nearest subspace and fitting subspaces to their rows; 'ssc+k-subspaces', the second started from the clusters of the \
-         first; 'shape', spectral clustering of the shape interaction matrix; 'ppca-mixture', maximum likelihood of a mixture of \
-         probabilistic PCA, started from the clusters of 'ssc+k-subspaces', or from those of 'k-subspaces' if `n_clusters` and `n_components` \
-         are given and there are more than 2000 rows: rows then have probabilities and a likelihood.",
-    ),
-    Setting::new(
-        "alpha",
-        Kind::Number { from: std::ops::Bound::Excluded(1.0), to: std::ops::Bound::Unbounded },
-        "20.0",
-        "Weight of the squared error against sparsity in sparse subspace clustering, above 1: the penalty is `1 / alpha` times the \
-         smallest one at which all coefficients of some row are 0.",
-    )
-    .such_as("50")
-    .only(&[&[("algorithm", &["\"ssc+k-subspaces\"", "\"ssc\"", "\"ppca-mixture\""])]]),
-    Setting::new("n_init", Kind::at_least(1), "10", "Number of random starts; the one with the smallest sum of squared distances is \
-    kept.")
-        .only(&[&[("algorithm", &["\"k-subspaces\"", "\"ppca-mixture\""])]]),
-    Setting::new(
-        "tol",
-        Kind::NON_NEGATIVE,
-        "1e-08",
-        "Convergence tolerance: the decrease of the sum of squared distances in an iteration, relative to the sum of squares of the \
-         rows; for a mixture, the increase of the mean log-likelihood per row, in nats.",
-    )
-    .such_as("1e-6")
-    .only(&[&[("algorithm", ITERATED)]]),
-    Setting::new("max_iter", Kind::at_least(1), "300", "Maximum number of iterations, of each start.")
-        .only(&[&[("algorithm", ITERATED)]]),
-    Setting::new(
-        "center",
-        Kind::Bool,
-        "false",
-        "Subtract the mean of every column; each component of a mixture then has its own mean. By default nothing is subtracted: \
-         subspaces pass through the origin.",
-    ),
-];

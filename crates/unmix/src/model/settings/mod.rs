@@ -1,8 +1,10 @@
 //! Settings as data: name, type, default, documentation, in one place.
 
+mod declare;
 mod finite;
 mod kind;
 
+pub(crate) use declare::{default_of, entry, settings};
 pub use kind::Kind;
 pub(crate) use kind::{named_share, share_name};
 
