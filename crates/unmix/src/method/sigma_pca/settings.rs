@@ -207,8 +207,12 @@ const TRAINED: &[&[Condition]] = &[&[("solver", &["\"sgd\"", "\"adam\""])], &[("
 const NONLINEAR: &[&str] =
     &["!\"rica\"", "!\"logcosh\"", "!\"skew-symmetric\"", "!\"no-diagonal\"", "!\"no-diagonal-sigma\""];
 const WITH_NONLINEARITY: &[&[Condition]] = &[&[("variant", NONLINEAR)]];
-/// The sign of a code has no width.
-const WITH_WIDTH: &[&[Condition]] = &[&[("variant", NONLINEAR), ("h", &["!\"sign\""])]];
+/// The sign of a code has no width. One variant divides the values of `h` by their standard deviations, so that the factor `a` of its own, 'steep',
+/// has no effect.
+const WITH_WIDTH: &[&[Condition]] = &[
+    &[("variant", NONLINEAR), ("variant", &["!\"ema-adaptive-tanh\""]), ("h", &["!\"sign\""])],
+    &[("variant", &["\"ema-adaptive-tanh\""]), ("h", &["\"tanh\"", "\"hard\""])],
+];
 /// Conditions for the standard deviations of trained solvers.
 const STANDARDISED: &[&[Condition]] = &[
     &[("solver", &["\"sgd\"", "\"adam\""]), ("variant", NONLINEAR)],

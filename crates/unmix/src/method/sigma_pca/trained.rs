@@ -81,9 +81,11 @@ impl SigmaPca {
         let own = row.spec.unwrap_or(Spec::EMPTY);
         // Without a nonlinear reconstruction these settings have no effect.
         let nonlinear = own.reconstructs();
+        // The adaptive rule divides by such a factor, which would change rounding errors alone.
+        let divided = own.adaptive && self.h.unwrap_or(own.h) == ActivationFunction::ScaledTanh;
         let spec = Spec {
             a: match *self.widths() {
-                Widths::One(a) if nonlinear => a,
+                Widths::One(a) if nonlinear && !divided => a,
                 _ => own.a,
             },
             h: self.h.filter(|_| nonlinear).unwrap_or(own.h),
