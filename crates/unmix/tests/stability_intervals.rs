@@ -229,7 +229,11 @@ fn intervals_of_units_cover_the_expected_agreement() {
             stability(&model, &rows, Trials { splits: DEFAULT_SPLITS, restarts: 0, bootstrap }, &run).unwrap()
         };
         let (resampled, bound) = (of(None), of(Some(0)));
-        assert_eq!((resampled.bootstrap, bound.bootstrap), (20, 0), "resamples are the default for units too");
+        assert_eq!(
+            (resampled.bootstrap, bound.bootstrap),
+            (20, 0),
+            "resamples are the default for units too"
+        );
         let components = model.tensor("components").unwrap().to_matrix();
         let order = match_units(&units, &components).order;
         let unit = |j: &usize| (resampled.halves[*j], [resampled.interval[*j], bound.interval[*j]]);
@@ -243,7 +247,9 @@ fn intervals_of_units_cover_the_expected_agreement() {
         });
         covered.sum::<usize>() as f64 / (3 * repeats) as f64
     });
-    println!("intervals of units: {shares:?} of them contain the expected agreement, by resamples and by the bound");
+    println!(
+        "intervals of units: {shares:?} of them contain the expected agreement, by resamples and by the bound"
+    );
     // Three standard errors of as many data sets: units of one are not independent.
     assert!(shares[0] >= 0.95 - 3.0 * (0.95 * 0.05 / repeats as f64).sqrt(), "{shares:?}");
     assert!(shares[0] > shares[1], "the bound is from simulations of axes and sources: {shares:?}");

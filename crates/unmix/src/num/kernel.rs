@@ -143,20 +143,21 @@ fn each_centred<T: Real, U: Real>(
 /// Packs rows for a symmetric product: in consecutive panels of as many columns as a vector has lanes.
 ///
 /// Writes `rows - (mean + rest)`, each row times the square root of its weight (rows of weight 0 are left out), and `last` as an
-/// additional row. Returns the number of rows written.
-pub fn pack_centred<T: Real>(
+/// additional row. Returns the packed rows, a part of `out`, and their number.
+pub fn pack_centred<'o, T: Real>(
     rows: &[T],
     weights: Option<&[f64]>,
     (mean, rest): (&[f64], &[f64]),
     last: Option<&[f64]>,
-    out: &mut Vec<T>,
-) -> usize {
+    out: &'o mut Vec<T>,
+) -> (&'o [T], usize) {
     let p = mean.len();
     let kept = weights.map_or(rows.len() / p, |w| w.iter().filter(|w| **w > 0.0).count());
     let n = kept + usize::from(last.is_some());
     let lanes = T::lanes();
-    // Not cleared first: all of it is overwritten.
-    out.resize(p.div_ceil(lanes) * n * lanes, T::default());
+    let one = p.div_ceil(lanes) * lanes;
+    // Not cleared: all of it is overwritten. Later blocks have an additional row.
+    let out = from_cache_line(out, n * one, (kept + 1) * one);
     let parts = SplitMean::<T>::of_both(mean, rest);
     for (at, panel) in (0..p).step_by(lanes).zip(out.chunks_exact_mut((n * lanes).max(1))) {
         let columns = at..p.min(at + lanes);
@@ -174,7 +175,19 @@ pub fn pack_centred<T: Real>(
             end.iter_mut().zip(&last[columns]).for_each(|(o, x)| *o = T::from_f64(*x));
         }
     }
-    n
+    (out, n)
+}
+
+/// `n` numbers of a buffer from the beginning of a cache line, so that no vector of them lies in two lines; the buffer grows to have room for
+/// `most`, if it has less, with undefined contents.
+fn from_cache_line<T: Real>(buffer: &mut Vec<T>, n: usize, most: usize) -> &mut [T] {
+    const LINE: usize = 64;
+    let before = LINE / size_of::<T>();
+    if buffer.len() < most.max(n) + before {
+        buffer.resize(most.max(n) + before, T::default());
+    }
+    let first = buffer.as_ptr().align_offset(LINE).min(before);
+    &mut buffer[first..first + n]
 }
 
 #[inline(always)]

@@ -203,7 +203,7 @@ pub(super) fn add_products<T: Real>(
     }
     zeros.clear();
     zeros.resize(l, 0.0);
-    kernel::pack_centred(codes, None, (zeros, zeros), None, packed);
+    let (packed, _) = kernel::pack_centred(codes, None, (zeros, zeros), None, packed);
     kernel::add_gram(part.moments.as_mut_slice(), packed, n, l);
 }
 

@@ -81,8 +81,8 @@ impl Scatter {
             }
         };
         self.n += n2;
-        let count = kernel::pack_centred(block.data, block.weights, (mean, rest), last, rows);
-        kernel::add_gram(self.lower.as_mut_slice(), rows, count, p);
+        let (packed, count) = kernel::pack_centred(block.data, block.weights, (mean, rest), last, rows);
+        kernel::add_gram(self.lower.as_mut_slice(), packed, count, p);
     }
 
     /// Merges the number and the mean of `n` more rows; returns `δ` and the weight of the correction `weight δδᵀ` of the products. `None`

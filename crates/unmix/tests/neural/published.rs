@@ -92,7 +92,9 @@ fn settings_have_an_effect_in_a_variant_unless_a_warning_denies_it() {
             ("deriv", json!(if own.slope == Slope::One { "true" } else { "one" })),
             ("sigma", json!(if own.sigma == Sigma::One { "batch" } else { "one" })),
         ];
-        for base in [vec![], vec![("sigma", json!("train"))], vec![("h", json!("sign"))], vec![("h", json!("tanh"))]] {
+        for base in
+            [vec![], vec![("sigma", json!("train"))], vec![("h", json!("sign"))], vec![("h", json!("tanh"))]]
+        {
             let plain = fit(row.key, &base);
             let others = others.iter().filter(|(name, _)| base.iter().all(|(given, _)| given != name));
             // The slope of the sign is 0, so that no weight moves, whatever the other settings are.

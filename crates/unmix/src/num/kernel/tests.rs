@@ -23,10 +23,11 @@ fn symmetric_products_are_sums_over_rows_for_widths_about_the_panel() {
         let (mut total, mut total_single) = (vec![1.0; p * p], vec![1.0; p * p]);
         let (mut packed, mut packed_single) = (vec![f64::NAN; 7], Vec::new());
         let zero = vec![0.0; p];
-        assert_eq!(pack_centred(&rows, None, (&zero, &zero), None, &mut packed), n);
-        pack_centred(&single, None, (&zero, &zero), None, &mut packed_single);
-        add_gram(&mut total, &packed, n, p);
-        add_gram(&mut total_single, &packed_single, n, p);
+        let (packed, packed_rows) = pack_centred(&rows, None, (&zero, &zero), None, &mut packed);
+        assert_eq!((packed_rows, packed.as_ptr().align_offset(64)), (n, 0));
+        let (packed_single, _) = pack_centred(&single, None, (&zero, &zero), None, &mut packed_single);
+        add_gram(&mut total, packed, n, p);
+        add_gram(&mut total_single, packed_single, n, p);
         for i in (0..p).step_by(1 + p / 40) {
             for j in 0..=i {
                 let want: f64 = 1.0 + (0..n).map(|r| rows[r * p + i] * rows[r * p + j]).sum::<f64>();
