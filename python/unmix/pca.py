@@ -189,13 +189,17 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
 
     def _warn(self):
         super()._warn()
-        # Only if a number was requested: with all components, wide data always have fewer directions than rows.
-        rank, asked = self._model.end[2], self.n_components
+        (_, _, rank, n), asked = self._model.end, self.n_components
         if rank is not None and isinstance(asked, Integral) and rank < asked:
             warn(
                 f"the rows vary along {rank} directions only, fewer than n_components={asked}; components beyond those have "
                 "variance 0 (details in report_.warnings)"
             )
+        # With all components, wide rows always vary along fewer directions than there are columns.
+        if rank is not None and asked is None and rank < self.n_features_in_ < n and not self._all_that_vary():
+            for sentence in self._model.doubts:
+                if sentence.startswith("the rows vary along"):
+                    warn(sentence)
 
     def _doubts(self):
         # `_warn` gives the rank itself, so that the report need not be parsed to compare it with the columns.

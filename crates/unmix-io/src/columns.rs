@@ -71,6 +71,7 @@ impl Chosen {
         };
         let mut notes =
             Vec::from_iter(index::note(&origin, &selection.index, names, names.len(), options.wording));
+        notes.extend(index::note_on_names(&origin, names, &selection, options));
         let written: Vec<String> = file.schema().fields().iter().map(|field| field.name().clone()).collect();
         notes.extend(transposed::repeated(&origin, &written, names));
         notes.extend(naming.first().filter(|_| found).map(|&j| transposed::note(&origin, j, &names[j])));

@@ -1,6 +1,7 @@
 //! The index of a pandas table: names or numbers of its rows, stored among the columns, and no feature.
 
-use crate::Wording;
+use crate::selection::Selection;
+use crate::{Options, Wording};
 use serde_json::Value;
 
 /// Places of the index among `names`, the columns of a file: those that `pandas`, the file's own description by pandas, calls so,
@@ -12,13 +13,39 @@ pub(crate) fn places(names: &[String], pandas: Option<&str>) -> Vec<usize> {
     names.iter().enumerate().filter(|(j, name)| is_index(*j, name)).map(|(j, _)| j).collect()
 }
 
-/// How many of the first columns have no name: pandas and R write the names of rows so, and pandas reads them back as `Unnamed: 0`.
-/// 0 where no other column follows.
+/// How many of the first columns have no name: pandas and R write the names of rows so, and pandas reads them back as `Unnamed: 0`, also beside
+/// another index. 0 where no other column follows.
 pub(crate) fn unnamed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> usize {
     let all = names.len();
-    let is_unnamed = |(j, name): &(usize, &str)| name.trim().is_empty() || *name == format!("Unnamed: {j}");
-    let n = names.enumerate().take_while(is_unnamed).count();
+    let is_unnamed = |name: &&str| name.trim().is_empty() || is_numbered(name, "Unnamed: ", "");
+    let n = names.take_while(is_unnamed).count();
     if n < all { n } else { 0 }
+}
+
+/// A note about the first columns that are features and have the name of an index that pandas has made a column (`reset_index`); none where there
+/// are none, or where columns were chosen, by a request or a model.
+pub(crate) fn note_on_names(
+    origin: &str,
+    names: &[String],
+    selection: &Selection,
+    options: &Options,
+) -> Option<String> {
+    if options.columns.is_some() || options.wanted.is_some() || options.transpose {
+        return None;
+    }
+    let is_feature = |j: usize| selection.features.as_ref().is_none_or(|features| features.contains(&j));
+    let is_index = |name: &str| name == "index" || is_numbered(name, "level_", "");
+    let n = names.iter().take_while(|name| is_index(name)).count();
+    let named: Vec<&str> = (0..n).filter(|j| is_feature(*j)).map(|j| names[j].as_str()).collect();
+    if named.is_empty() || n == names.len() {
+        return None;
+    }
+    let list = named.join(",");
+    Some(format!(
+        "{origin}: {} may be the index of a table and no feature; to leave it out, add {}",
+        named.iter().map(|name| format!("column '{name}'")).collect::<Vec<_>>().join(", "),
+        options.wording.plain("drop", list, true)
+    ))
 }
 
 /// Notes for the user about the columns `index`, which are left out of `n`; none where there are none.
@@ -54,8 +81,13 @@ pub(crate) fn names_of_rows(levels: Vec<Vec<String>>) -> Option<Vec<String>> {
 
 /// Whether pandas names an index without a name so.
 fn is_level(name: &str) -> bool {
-    let level = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"));
-    level.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+    is_numbered(name, "__index_level_", "__")
+}
+
+/// Whether a name is a number between these texts.
+fn is_numbered(name: &str, before: &str, after: &str) -> bool {
+    let number = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+    number.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// Names of the columns that a description by pandas calls the index. What is no such description names none.
@@ -84,7 +116,26 @@ mod tests {
         assert_eq!(of(&["a", "b"], Some("{")), [0; 0]);
         assert_eq!(of(&["", "", "a", ""], None), [0, 1]);
         assert_eq!(of(&["Unnamed: 0", "a", "Unnamed: 2"], None), [0]);
+        assert_eq!(of(&["", "Unnamed: 0", "a"], None), [0, 1], "written twice by pandas");
+        assert_eq!(of(&["Unnamed: x", "a"], None), [0; 0]);
         assert_eq!(of(&["", ""], None), [0; 0], "nothing else is there");
+    }
+
+    #[test]
+    fn first_columns_named_as_an_index_by_pandas_are_noted_and_kept() {
+        let names = ["level_0", "index", "a", "index"].map(String::from);
+        let given =
+            |features: &[usize]| Selection { features: Some(features.to_vec()), ..Selection::default() };
+        let of = |features: &[usize]| note_on_names("t.csv", &names, &given(features), &Options::default());
+        let found = of(&[0, 1, 2, 3]).unwrap();
+        assert_eq!(
+            found,
+            "t.csv: column 'level_0', column 'index' may be the index of a table and no feature; to leave it out, add --drop level_0,index"
+        );
+        assert!(of(&[1, 2]).unwrap().ends_with("--drop index"));
+        assert_eq!(of(&[2, 3]), None);
+        let later = ["a", "index"].map(String::from);
+        assert_eq!(note_on_names("t.csv", &later, &Selection::default(), &Options::default()), None);
     }
 
     #[test]

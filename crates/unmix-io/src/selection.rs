@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use unmix::{Error, Result};
 
 /// Columns by number, from 0.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Selection {
     /// The features, in order; `None` when they are all columns in their own order.
     pub(crate) features: Option<Vec<usize>>,

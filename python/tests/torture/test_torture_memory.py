@@ -11,6 +11,7 @@ CALLS = {
     "FastICA without whitening": "FastICA(whiten=False).fit(X)",
     "RICA without whitening": "RICA(whiten=False).fit(X)",
     "sums": "PCA().partial_fit(X)",
+    "EASI": "ICA(algorithm='easi').partial_fit(X)",
     "zca": "PCA(whiten='zca').fit_transform(X)",
     "covariance": "PCA().fit(X).get_covariance()",
     "precision": "PCA().fit(X).get_precision()",

@@ -51,6 +51,7 @@ pub(crate) fn open(
     };
     let mut notes =
         Vec::from_iter(index::note(&origin, &selection.index, &written, n_columns, options.wording));
+    notes.extend(index::note_on_names(&origin, &written, &selection, options));
     let naming_column = naming.first().copied().filter(|_| found);
     notes.extend(notes_on_names(&origin, names.as_deref(), &written, naming_column));
     if options.header.is_none() && !has_header {

@@ -195,7 +195,8 @@ impl GpmOptions {
         at.record_evidence(candidates, sweep);
         at.hopeful |= jointly_non_gaussian(candidates) && sweep == 0;
         let ended = at.settled || step.residual <= self.tol || last;
-        if self.auto && none && !at.hopeful && ended {
+        // At a limit before that, the search has not shown that there is nothing.
+        if self.auto && none && !at.hopeful && (at.settled || step.residual <= self.tol) {
             let width = if last { None } else { self.held_out_width(rows, start.rows(), run)? };
             let Some(a) = width else { return Ok(Inspection::Nothing) };
             at.restart_with(a, start);

@@ -85,7 +85,9 @@ pub fn solve<T: Real>(
         column_residual: residual,
         history,
     };
-    if !nothing || outcome == Outcome::Converged {
+    // A search that ended at a limit has not shown that there is nothing.
+    let limited = outcome == Outcome::MaxIter || outcome.is_early();
+    if !nothing || outcome == Outcome::Converged || limited {
         return Ok(solved);
     }
     // No component is significantly non-Gaussian: the principal axes are returned.

@@ -66,7 +66,8 @@ pub struct Trials {
     /// Number of resamples of the rows, from which the sampling error of the agreement of halves is estimated; each costs eight fits of half as many
     /// rows. `Some(0)` for a bound from simulations instead, which costs nothing. With one, intervals are `[0, 1]`; fewer than some 20 make them
     /// wide. `None`: 20 if there are 20 rows, or 20 blocks of autocorrelated rows, and every resample can be fitted; otherwise 0. Those of a run
-    /// that ends early are not used.
+    /// that ends early are not used. The intervals of atoms and units are then `[0, 1]`, since the bound is too narrow for units: it is used for
+    /// them with `Some(0)` alone.
     pub bootstrap: Option<usize>,
 }
 
@@ -240,11 +241,13 @@ where
         false => resampled(number, trials, &fits, &reference, of, together.block_length, readers)?,
     };
     let own: Vec<Vec<f64>> = (0..k).map(|j| halved.of(j)).collect();
-    let space_interval = intervals(&spaces, &resamples.spaces, late);
+    // The bound is from simulations of axes and sources, and too narrow for units: for atoms and units it is used on request alone.
+    let unknown = late || (alone && number == 0 && trials.bootstrap.is_none());
+    let space_interval = intervals(&spaces, &resamples.spaces, unknown);
     Ok(Stability {
         clusters: clustered(&reference, model, (&restarted, &others[..]), (&halved, &fitted[..])),
         verdicts: verdict::verdicts(groups, &space_interval, k == p),
-        interval: intervals(&own, &resamples.own, late),
+        interval: intervals(&own, &resamples.own, unknown),
         space: spaces.iter().map(|splits| splits.iter().sum::<f64>() / splits.len().max(1) as f64).collect(),
         space_interval,
         splits: trials.splits,
@@ -297,10 +300,10 @@ fn groups(
     verdict::groups(k, &evidence)
 }
 
-/// The interval for each agreement of halves; [0, 1] for a run that ended early.
-fn intervals(agreements: &[Vec<f64>], resamples: &[Vec<Vec<f64>>], late: bool) -> Vec<(f64, f64)> {
+/// The interval for each agreement of halves; [0, 1] if the sampling error is `unknown`, as in a run that ended early.
+fn intervals(agreements: &[Vec<f64>], resamples: &[Vec<Vec<f64>>], unknown: bool) -> Vec<(f64, f64)> {
     let each = agreements.iter().zip(resamples);
-    each.map(|(agreements, resamples)| match late {
+    each.map(|(agreements, resamples)| match unknown {
         true => (0.0, 1.0),
         false => interval::interval(agreements, resamples),
     })
@@ -335,7 +338,11 @@ where
 {
     let none = || (0, Resamples::none(of.0.len()));
     match Resamples::new(number, fits, reference, of, block_length, readers) {
-        Err(error) if trials.bootstrap.is_none() && !matches!(error, Error::Interrupted) => Ok(none()),
+        Err(error)
+            if trials.bootstrap.is_none() && !matches!(error, Error::Interrupted | Error::Memory { .. }) =>
+        {
+            Ok(none())
+        }
         Ok(_) if number > 0 && fits.run.ends_early() => Ok(none()),
         found => Ok((number, found?)),
     }

@@ -49,3 +49,19 @@ fn overcomplete_dictionaries_are_matched() {
     assert!((0..30).all(|i| (7 * found.order[i]) % 30 == i), "{:?}", found.order);
     assert!((0..30).all(|i| found.sign[i] == if found.order[i].is_multiple_of(2) { -1.0 } else { 1.0 }));
 }
+
+#[test]
+fn intervals_of_atoms_without_resamples_are_from_0_to_1_unless_the_bound_is_requested() {
+    // Of 16 rows no half of a resample can be trusted, so that there are no resamples by default.
+    let (x, run) = (falling(16, 4, 3), Run { threads: 1, ..Run::default() });
+    let model = try_fit("dictionary", &settings(json!({"n_components": 2, "max_epochs": 2})), &x, 4).unwrap();
+    let of = |bootstrap: Option<usize>| {
+        let rows = AnyRows::F64(Rows::from_slice(&x, 4).unwrap());
+        stability(&model, &rows, Trials { splits: 3, restarts: 0, bootstrap }, &run).unwrap()
+    };
+    let (default, bound) = (of(None), of(Some(0)));
+    assert_eq!((default.bootstrap, bound.bootstrap), (0, 0));
+    assert!(default.interval.iter().all(|interval| *interval == (0.0, 1.0)), "{:?}", default.interval);
+    assert!(default.verdicts.iter().all(|v| matches!(v, Verdict::Undecided(_))), "{:?}", default.verdicts);
+    assert!(bound.interval.iter().all(|interval| *interval != (0.0, 1.0)), "{:?}", bound.interval);
+}

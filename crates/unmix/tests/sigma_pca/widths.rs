@@ -105,3 +105,27 @@ fn many_gaussian_columns_keep_their_principal_axes() {
         assert!(warnings.contains("nothing beyond PCA"), "{n} x {k}: {warnings}");
     }
 }
+
+#[test]
+fn a_search_that_ends_at_a_limit_has_not_shown_that_there_is_nothing() {
+    for seed in 0..3 {
+        let data = tied(600, 6, &[Laplace], seed);
+        for (key, given) in [
+            ("sigma-pca", json!({})),
+            ("sigma-pca", json!({"n_components": 2})),
+            ("sigma-pca", json!({"constraint": "native"})),
+            ("ica", json!({"algorithm": "sigma-pca"})),
+        ] {
+            for most in [1, 2, 5] {
+                let mut limited = given.clone();
+                limited["max_iter"] = json!(most);
+                let model = fit(key, limited, &data.x);
+                let report = model.report();
+                let message = format!("{key} {given}, max_iter={most}, seed {seed}: {:?}", report.warnings);
+                assert_eq!(report.outcome, Outcome::MaxIter, "{message}");
+                assert!(report.residual.is_some_and(|r| r > report.tol.unwrap()), "{message}");
+                assert!(report.n_iter <= most, "{message}");
+            }
+        }
+    }
+}

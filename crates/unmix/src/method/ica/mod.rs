@@ -24,6 +24,7 @@ use super::{Accepts, Fit, Method, as_map, needs};
 use crate::data::{AnyRows, Rows};
 use crate::error::{Error, Result};
 use crate::ica::{self, Algorithm, Limits, Preparation, Search, Variance};
+use crate::machine::check_square;
 use crate::model::{Code, ComponentRole, Model};
 use crate::num::{Matrix, Real};
 use crate::run::Run;
@@ -175,6 +176,8 @@ impl Ica {
         let mut stream = match before {
             Some(model) => ica::Stream::of(model, self.center, extended)?,
             None => {
+                // The unmixing matrix, the step to it, and the model.
+                check_square(METHOD.key, p, 4)?;
                 let start = self.w_init.as_ref().map(|w| matrix(w)).transpose()?;
                 ica::Stream::new(p, self.center, extended, start)
             }
