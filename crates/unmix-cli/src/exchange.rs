@@ -27,10 +27,10 @@ fn with_option(e: Error) -> Error {
     }
 }
 
-/// Imports a folder of SAELens, saves the model, and prints its summary. The model records `typed`.
-pub(crate) fn import(args: &Import, typed: Option<&str>) -> Done {
+/// Imports a folder of SAELens, saves the model, and prints its summary. The model records `invocation`.
+pub(crate) fn import(args: &Import, invocation: Option<&str>) -> Done {
     let place = destination(&args.output, std::slice::from_ref(&args.folder), args.force)?;
-    let model = saelens::import(&args.folder, &Run { invocation: typed, ..Run::default() })?;
+    let model = saelens::import(&args.folder, &Run { invocation, ..Run::default() })?;
     save(&model, &place)?;
     let summary = unmix_report::summary(&model);
     terminal::text(&format!("{summary}\nThe model is {}.\n", args.output.display()))?;

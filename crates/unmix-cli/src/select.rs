@@ -82,8 +82,8 @@ fn of_sizes(args: &Select, method: &'static Method) -> Done {
 
 fn json(args: &Select, mut json: Value) -> Done {
     if let Value::Object(map) = &mut json {
-        let typed = args.input.paths.iter().map(|path| path.display().to_string());
-        map.insert("input".into(), typed.collect());
+        let given = args.input.paths.iter().map(|path| path.display().to_string());
+        map.insert("input".into(), given.collect());
     }
     terminal::json(&json)
 }
@@ -164,7 +164,7 @@ fn next(args: &Select, numbers: &[usize]) -> String {
     let command = |k: &usize| {
         let mut words = vec!["unmix".to_string(), "fit".into(), args.method.clone()];
         words.extend(args.input.paths.iter().map(|path| path.display().to_string()));
-        words.extend(args.reading.typed());
+        words.extend(args.reading.arguments());
         words.extend(["-k".into(), k.to_string()]);
         words.extend(args.set.iter().flat_map(|(key, value)| ["--set".into(), setting(key, value)]));
         if numbers.len() > 1 {

@@ -253,18 +253,18 @@ pub(crate) fn feature_shape(
     own: Option<Vec<usize>>,
     n_features: usize,
 ) -> Result<Option<Vec<usize>>> {
-    let Some(asked) = &options.feature_shape else { return Ok(own) };
-    let product = asked.iter().try_fold(1usize, |a, &d| a.checked_mul(d));
-    if product != Some(n_features) || asked.is_empty() {
+    let Some(requested) = &options.feature_shape else { return Ok(own) };
+    let product = requested.iter().try_fold(1usize, |a, &d| a.checked_mul(d));
+    if product != Some(n_features) || requested.is_empty() {
         let product = product.map_or("more than any file has".into(), |p| p.to_string());
         return Err(Error::setting(
             "feature_shape",
-            times(asked),
+            times(requested),
             format!("its product is {product}, but a row has {n_features} features"),
             format!("choose lengths whose product is {n_features}"),
         ));
     }
-    Ok(Some(asked.clone()))
+    Ok(Some(requested.clone()))
 }
 
 /// Lengths as in "60000 x 28 x 28".

@@ -222,8 +222,8 @@ impl Options {
 
     /// The axes of the samples as a user writes them, unless it is the first axis.
     pub(crate) fn other_axes(&self) -> Option<String> {
-        let typed = || self.rows_axis.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
-        (!matches!(self.rows_axis[..], [] | [0])).then(typed)
+        let argument = || self.rows_axis.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        (!matches!(self.rows_axis[..], [] | [0])).then(argument)
     }
 
     /// The given names, where there is a distinct one for each of `n` columns.

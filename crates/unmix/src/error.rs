@@ -298,14 +298,14 @@ fn neighbour(path: &Path) -> Option<String> {
     let names = std::fs::read_dir(folder).ok()?.take(10_000);
     let mut names: Vec<String> = names.filter_map(|e| e.ok()?.file_name().into_string().ok()).collect();
     names.sort();
-    let typed = path.file_name()?.to_str()?;
-    let longer = |name: &&String| name.strip_prefix(typed).is_some_and(|rest| rest.starts_with('.'));
+    let requested = path.file_name()?.to_str()?;
+    let longer = |name: &&String| name.strip_prefix(requested).is_some_and(|rest| rest.starts_with('.'));
     let mut longer = names.iter().filter(longer);
     if let (Some(only), None) = (longer.next(), longer.next()) {
         return Some(only.clone());
     }
     let known: Vec<&str> = names.iter().map(String::as_str).collect();
-    nearest(typed, &known).map(Into::into)
+    nearest(requested, &known).map(Into::into)
 }
 
 /// Advice for numbers that are not finite.

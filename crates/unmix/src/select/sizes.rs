@@ -359,8 +359,8 @@ fn line<T: Real>(
     };
     let (log_likelihood, aic, bic) = (number("log_likelihood")?, number("aic")?, number("bic")?);
     if let Some(bound) = method.settings.iter().find(|s| s.name == "max_iter") {
-        let asked = settings.get(bound.name).and_then(Value::as_u64).unwrap_or(ITERATIONS);
-        settings.insert(bound.name.into(), asked.min(ITERATIONS).into());
+        let requested = settings.get(bound.name).and_then(Value::as_u64).unwrap_or(ITERATIONS);
+        settings.insert(bound.name.into(), requested.min(ITERATIONS).into());
     }
     let cells = match hidden {
         None => None,
