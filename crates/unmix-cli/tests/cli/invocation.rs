@@ -113,20 +113,23 @@ fn the_printed_command_of_a_stream_that_is_continued_makes_the_same_file() {
     let made = datasets::sparse_codes((300, 8, 12), 0.15, 0.0, 2).unwrap();
     write_npy(&b.path("first.npy"), &made.x.as_slice()[..160 * 8], &[8]).unwrap();
     write_npy(&b.path("more.npy"), &made.x.as_slice()[160 * 8..], &[8]).unwrap();
-    for (first, more) in [
+    b.ok("fit dictionary first.npy -k 12 --set batch_size=64 --set max_epochs=1 -q -o first.safetensors");
+    for (before, more) in [
         (
-            "fit dictionary first.npy -k 12 --set batch_size=64 --set max_epochs=1 -q -o first.safetensors",
-            "unmix fit dictionary more.npy --init first.safetensors -q -o m.safetensors",
+            "first.safetensors",
+            "unmix fit dictionary more.npy --init first.safetensors -q -o second.safetensors",
         ),
         (
-            "fit sae first.npy -k 12 --set batch_size=64 --set max_epochs=1 -q -o first.safetensors",
-            "unmix fit sae more.npy --init first.safetensors --seed 4 -q -o m.safetensors",
+            "second.safetensors",
+            "unmix fit dictionary first.npy --init second.safetensors --seed 4 -q -o third.safetensors",
         ),
     ] {
-        b.ok(first);
-        assert_replayed(&b, more, "m.safetensors");
+        let after = more.rsplit(' ').next().unwrap();
+        assert_replayed(&b, more, after);
+        let load = |model: &str| Model::load(&b.path(model)).unwrap();
+        assert!(load(after).report().n_samples > load(before).report().n_samples, "{more}");
         // Settings that are not given are those of the model only where its stream is continued.
-        assert_eq!(Model::load(&b.path("m.safetensors")).unwrap().settings()["batch_size"], 64, "{more}");
+        assert_eq!(load(after).settings()["batch_size"], 64, "{more}");
     }
 }
 
