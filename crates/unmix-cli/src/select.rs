@@ -59,7 +59,7 @@ fn of_sizes(args: &Select, method: &'static Method) -> Done {
     let usage = |e: unmix::Error| Failure::Usage(e.to_string());
     let rules = SizeRule::parse(method, &args.rules).map_err(usage)?;
     let settings = typed_settings(&args.set)?;
-    let request = SizeRequest { settings: &settings, rules: &rules, most: args.max_components };
+    let request = SizeRequest::new(&settings, &rules, args.max_components);
     check_sizes(method, &request).map_err(usage)?;
     let files = args.input.files()?;
     let progress = Progress::new(&args.running);
@@ -228,7 +228,7 @@ mod tests {
         let made = low_rank_plus_noise(300, 15, 3, 3e4, 1);
         let mut rows = unmix::AnyRows::from(Rows::from_slice(made.x.as_slice(), 15).unwrap());
         let settings = serde_json::Map::new();
-        let request = SizeRequest { settings: &settings, rules: &SizeRule::ALL, most: Some(5) };
+        let request = SizeRequest::new(&settings, &SizeRule::ALL, Some(5));
         let table = compare_sizes(find("ppca").unwrap(), &mut rows, &request, &Run::default()).unwrap();
         let plain = anstream::adapter::strip_str(&sizes("made.npy", &table)).to_string();
         assert!(plain.lines().all(|l| l.chars().count() <= 80), "{plain}");

@@ -135,8 +135,7 @@ fn other_size(
 
 /// Doubles in the byte order of this machine, in C order.
 fn header(shape: Vec<u64>) -> NpyHeader {
-    let number = NumberType { kind: b'f', size: 8, big_endian: cfg!(target_endian = "big") };
-    NpyHeader { number, fortran: false, shape, start: 0 }
+    NpyHeader::new(NumberType::native(b'f', 8), shape, 0)
 }
 
 /// Patches as rows. They are cut where they are read, or written down first when columns of them are requested.

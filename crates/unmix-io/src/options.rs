@@ -59,7 +59,8 @@ pub struct Options {
     pub count_text: bool,
     /// Whether names of rows are read as well, from the index of a table: for figures in which the user looks for a row.
     pub row_names: bool,
-    /// How messages name these options.
+    /// How messages name these options. Set by the program and the Python package.
+    #[doc(hidden)]
     pub wording: Wording,
     /// Which array of a file that holds several, by its name.
     pub key: Option<String>,
