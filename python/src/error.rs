@@ -1,7 +1,10 @@
 //! Conversion of errors to Python exceptions.
 
-use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{
+    PyBaseException, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError,
+};
 use pyo3::prelude::*;
+use std::path::Path;
 use unmix::{Caller, Dtype, Error};
 
 /// Converts `error` to the exception that numpy and scikit-learn raise in such a case.
@@ -9,24 +12,12 @@ use unmix::{Caller, Dtype, Error};
 /// Every class here is a scikit-learn estimator, so numbers that are not finite are reported with scikit-learn's sentence first,
 /// followed by the one with row and column. `dtype` is the type of the rows.
 ///
-/// The fields of the error are attributes of the exception: `row` and `column` of a number that is not finite, `line` of a text file, `need`
-/// and `got`, the name of a `setting`.
+/// The fields of the error are attributes of the exception, as docs/scikit-learn.md lists them.
 pub(crate) fn raised(error: Error, dtype: Dtype) -> PyErr {
-    let known = numbers(&error);
-    let names = [("column_name", name(&error)), ("setting", setting(&error))];
-    let names = names.map(|(attribute, name)| (attribute, name.map(str::to_owned)));
-    let exception = exception(error, dtype);
+    let exception = exception(&error, dtype);
+    // A failure to set an attribute is ignored: the message contains the same fact.
     Python::attach(|py| {
-        let value = exception.value(py);
-        // A failure to set an attribute is ignored: the message contains the same number.
-        for (attribute, number) in known {
-            let _ = value.setattr(attribute, number);
-        }
-        for (attribute, name) in names {
-            if let Some(name) = name {
-                let _ = value.setattr(attribute, name);
-            }
-        }
+        let _ = Raised(exception.value(py)).set_facts(&error);
     });
     exception
 }
@@ -48,46 +39,134 @@ pub(crate) fn report(mut report: serde_json::Value) -> serde_json::Value {
     report
 }
 
-/// The numbers in an error, by name.
-fn numbers(error: &Error) -> Vec<(&'static str, u64)> {
-    let all = match error {
-        Error::NotFinite { row, column, .. } => vec![("row", Some(*row)), ("column", Some(*column as u64))],
-        Error::TooFewRows { need, got, .. } => vec![("need", Some(*need)), ("got", Some(*got))],
-        Error::Width { need, got, .. } => vec![("need", Some(*need as u64)), ("got", Some(*got as u64))],
-        Error::Memory { need_bytes, have_bytes, .. } => {
-            vec![("need", Some(*need_bytes)), ("got", Some(*have_bytes))]
+/// An exception whose attributes are set.
+struct Raised<'a, 'py>(&'a Bound<'py, PyBaseException>);
+
+impl Raised<'_, '_> {
+    /// Sets a sentence or a part of one, in the syntax of Python; empty ones are left out.
+    fn text(&self, attribute: &str, text: &str) -> PyResult<()> {
+        if text.is_empty() { Ok(()) } else { self.0.setattr(attribute, in_python(text)) }
+    }
+
+    /// Sets the name of a method, a column or a setting, as it is.
+    fn name(&self, attribute: &str, name: Option<&str>) -> PyResult<()> {
+        name.map_or(Ok(()), |name| self.0.setattr(attribute, name))
+    }
+
+    fn path(&self, path: &Path) -> PyResult<()> {
+        self.0.setattr("path", path.as_os_str())
+    }
+
+    fn number(&self, attribute: &str, number: Option<u64>) -> PyResult<()> {
+        number.map_or(Ok(()), |number| self.0.setattr(attribute, number))
+    }
+
+    /// Sets the numbers that are required and found.
+    fn need(&self, need: u64, got: u64) -> PyResult<()> {
+        self.number("need", Some(need))?;
+        self.number("got", Some(got))
+    }
+
+    /// Sets the fields of `error`; those that do not apply are left out.
+    fn set_facts(&self, error: &Error) -> PyResult<()> {
+        match error {
+            Error::NotFinite { .. }
+            | Error::Overflow { .. }
+            | Error::TooFewRows { .. }
+            | Error::NoVariance { .. }
+            | Error::Width { .. } => self.about_rows(error),
+            Error::Format { .. } | Error::Io { .. } | Error::Exists { .. } => self.about_file(error),
+            _ => self.about_request(error),
         }
-        Error::Format { details, .. } => vec![
-            ("line", details.line),
-            ("row", details.row),
-            ("column", details.column.map(|column| column as u64)),
-            ("byte", details.byte),
-            ("need", details.need),
-            ("got", details.got),
-        ],
-        _ => vec![],
-    };
-    all.into_iter().filter_map(|(attribute, number)| Some((attribute, number?))).collect()
-}
+    }
 
-/// The name of the column that an error is about.
-fn name(error: &Error) -> Option<&str> {
-    match error {
-        Error::NotFinite { name, .. } => name.as_deref(),
-        Error::Format { details, .. } => details.name.as_deref(),
-        _ => None,
+    fn about_rows(&self, error: &Error) -> PyResult<()> {
+        match error {
+            Error::NotFinite { method, row, column, name, what } => {
+                self.name("method", Some(method))?;
+                self.number("row", Some(*row))?;
+                self.number("column", Some(*column as u64))?;
+                self.name("column_name", name.as_deref())?;
+                self.name("what", Some(what))
+            }
+            Error::Overflow { method, dtype } => {
+                self.name("method", Some(method))?;
+                self.name("dtype", Some(dtype))
+            }
+            Error::TooFewRows { method, need, got, what, remedy } => {
+                self.name("method", Some(method))?;
+                self.need(*need, *got)?;
+                self.text("what", what)?;
+                self.text("remedy", remedy)
+            }
+            Error::NoVariance { method, n_features, n_samples } => {
+                self.name("method", Some(method))?;
+                self.number("n_features", Some(*n_features as u64))?;
+                self.number("n_samples", Some(*n_samples))
+            }
+            Error::Width { what, need, got, remedy } => {
+                self.need(*need as u64, *got as u64)?;
+                self.text("what", what)?;
+                self.text("remedy", remedy)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn about_request(&self, error: &Error) -> PyResult<()> {
+        match error {
+            Error::Setting { name, got, why, remedy } => {
+                self.name("setting", Some(name))?;
+                self.text("got", got)?;
+                self.text("why", why)?;
+                self.text("remedy", remedy)
+            }
+            Error::Unknown { kind, got, suggestion, known } => {
+                self.name("kind", Some(kind))?;
+                self.name("name", Some(got))?;
+                self.name("suggestion", suggestion.as_deref())?;
+                self.0.setattr("known", known.clone())
+            }
+            Error::Unsupported { asked, found, remedy } => {
+                self.text("asked", asked)?;
+                self.text("found", found)?;
+                self.text("remedy", remedy)
+            }
+            Error::Memory { what, need_bytes, have_bytes, remedy } => {
+                self.need(*need_bytes, *have_bytes)?;
+                self.text("what", what)?;
+                self.text("remedy", remedy)
+            }
+            Error::Factorisation { what } => self.text("what", what),
+            _ => Ok(()),
+        }
+    }
+
+    fn about_file(&self, error: &Error) -> PyResult<()> {
+        match error {
+            Error::Format { path, found, details, remedy } => {
+                self.path(path)?;
+                self.text("found", found)?;
+                self.text("remedy", remedy)?;
+                self.name("column_name", details.name.as_deref())?;
+                self.number("line", details.line)?;
+                self.number("row", details.row)?;
+                self.number("column", details.column.map(|column| column as u64))?;
+                self.number("byte", details.byte)?;
+                self.number("need", details.need)?;
+                self.number("got", details.got)
+            }
+            Error::Io { what, path, .. } => {
+                self.path(path)?;
+                self.name("what", Some(what))
+            }
+            Error::Exists { path } => self.path(path),
+            _ => Ok(()),
+        }
     }
 }
 
-/// The setting that an error is about.
-fn setting(error: &Error) -> Option<&str> {
-    match error {
-        Error::Setting { name, .. } => Some(name),
-        _ => None,
-    }
-}
-
-fn exception(error: Error, dtype: Dtype) -> PyErr {
+fn exception(error: &Error, dtype: Dtype) -> PyErr {
     let sentence = in_python(&error.to_string());
     match error {
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),

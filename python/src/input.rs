@@ -209,13 +209,9 @@ pub(crate) fn warn_notes(py: Python<'_>, notes: &[String]) -> PyResult<()> {
 impl BorrowedArray {
     fn new(array: &Bound<'_, PyUntypedArray>) -> PyResult<Self> {
         let descr = array.dtype();
-        let number = NumberType {
-            kind: descr.kind(),
-            size: descr.itemsize(),
-            big_endian: descr
-                .is_native_byteorder()
-                .is_some_and(|native| native == cfg!(target_endian = "big")),
-        };
+        let big_endian =
+            descr.is_native_byteorder().is_some_and(|native| native == cfg!(target_endian = "big"));
+        let number = NumberType::new(descr.kind(), descr.itemsize(), big_endian);
         let (&[n, p], &[row, column]) = (array.shape(), array.strides()) else {
             return Err(PyTypeError::new_err(format!(
                 "rows must be an array of 2 axes, got {}",

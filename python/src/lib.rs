@@ -246,7 +246,7 @@ fn select_sizes(
         if let Some(weights) = weights {
             rows = rows.weighted(weights)?;
         }
-        let request = SizeRequest { settings: &settings, rules: &rules, most };
+        let request = SizeRequest::new(&settings, &rules, most);
         Ok((report_of(compare_sizes(method, &mut rows, &request, run)?.to_json()).to_string(), notices))
     })?;
     warn(py, &notices)?;

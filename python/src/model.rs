@@ -247,8 +247,8 @@ impl Model {
     }
 
     /// Indices of components requested by number or name, ascending, each once; `setting` is the argument's name, for messages.
-    fn choose(&self, setting: &str, asked: Vec<Selector>) -> PyResult<Vec<usize>> {
-        let chosen: Vec<ComponentSelection> = asked.into_iter().map(Selector::chosen).collect();
+    fn choose(&self, setting: &str, requested: Vec<Selector>) -> PyResult<Vec<usize>> {
+        let chosen: Vec<ComponentSelection> = requested.into_iter().map(Selector::chosen).collect();
         self.inner.choose(setting, &chosen).map_err(|error| raised(error, self.inner.dtype()))
     }
 

@@ -406,6 +406,48 @@ def test_exceptions_carry_rows_columns_and_lines(tmp_path):
     assert many.value.setting == "n_components"
 
 
+def test_exceptions_carry_the_details_of_their_message(tmp_path):
+    """Every field of an error is an attribute of the exception; docs/scikit-learn.md lists them."""
+    X = np.random.RandomState(0).normal(size=(20, 3))
+    cells, absent = tmp_path / "cells.csv", tmp_path / "absent.csv"
+    cells.write_text("r,c,x\n0,0,1.5\n1,1,2.5\n2,0,0.5\n")
+    text = tmp_path / "t.csv"
+    text.write_text("a,b\n1,2\n3,x7\n")
+    fitted = PCA(2).partial_fit(X)
+
+    def raised(kind, call):
+        with pytest.raises(kind) as caught:
+            call()
+        return caught.value, vars(caught.value)
+
+    e, facts = raised(ValueError, lambda: unmix.ICA().fit(unmix.open(cells, triplets=True)))
+    assert set(facts) == {"asked", "found", "remedy"}
+    assert str(e) == f"{e.asked} is not possible: {e.found}; {e.remedy}" and e.asked == "ica of a list of cells"
+    e, facts = raised(ValueError, lambda: unmix.datasets.independent(10, ["laplac"]))
+    assert (e.kind, e.name, e.suggestion) == ("distribution", "laplac", "laplace") and set(facts) == {"kind", "name", "suggestion", "known"}
+    assert e.known[:2] == ["laplace", "logistic"] and str(e).endswith("choose one of: " + ", ".join(e.known))
+    e, facts = raised(ValueError, lambda: unmix.select_components(X, rules=["zzz"]))
+    assert set(facts) == {"kind", "name", "known"} and "minka" in e.known
+    e, facts = raised(ValueError, lambda: unmix.SigmaPCA(9).fit(X))
+    assert (e.setting, e.got) == ("n_components", "9") and set(facts) == {"setting", "got", "why", "remedy"}
+    assert e.why in str(e) and str(e).endswith(e.remedy)
+    e, facts = raised(ValueError, lambda: PCA().fit(np.full((5, 3), 2.0)))
+    assert facts == {"method": "pca", "n_features": 3, "n_samples": 5}
+    e, facts = raised(ValueError, lambda: PCA().fit(X * 1e200))
+    assert facts == {"method": "pca", "dtype": "float64"}
+    X[4, 2] = np.nan
+    e, facts = raised(ValueError, lambda: PCA().fit(X))
+    assert facts == {"method": "pca", "row": 4, "column": 2, "what": "NaN"}
+    e, facts = raised(ValueError, lambda: fitted.inverse_transform(np.ones((4, 3))))
+    assert (e.what, e.need, e.got) == ("decode", 2, 3) and str(e).endswith(e.remedy) and set(facts) == {"what", "need", "got", "remedy"}
+    e, facts = raised(FileNotFoundError, lambda: unmix.read(absent))
+    assert facts == {"what": "cannot read", "path": str(absent)} and e.errno == 2
+    e, facts = raised(ValueError, lambda: unmix.read(text))
+    assert e.path == str(text) and e.found in str(e) and str(e).endswith(e.remedy) and "drop=['b']" in e.remedy
+    e, facts = raised(MemoryError, lambda: unmix.datasets.independent(10**13, ["laplace"]))
+    assert (e.what, e.need) == ("the data set", 160000000000016) and e.got < e.need and str(e).endswith(e.remedy)
+
+
 @pytest.mark.parametrize("compression", ["snappy", "zstd"])
 def test_large_parquet_is_fitted_and_encoded_as_its_numbers_are(tmp_path, compression):
     """More data than are kept in memory, in several row groups, with a column of integers and one with a missing cell."""

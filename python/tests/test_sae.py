@@ -200,8 +200,9 @@ def test_bad_saelens_folders_are_refused(tmp_path):
     with pytest.raises(ValueError, match="dtype must be one of .*got 'float8'"):
         unmix.compat.to_saelens(model, tmp_path, dtype="float8")
     unmix.compat.to_saelens(model, tmp_path, dtype="float16")
-    with pytest.raises(ValueError, match="already exists"):
+    with pytest.raises(ValueError, match="already exists; give another folder, or give force=True to replace it") as exists:
         unmix.compat.to_saelens(model, tmp_path)
+    assert exists.value.path == str(tmp_path / "sae_weights.safetensors")
     unmix.compat.to_saelens(model, tmp_path, force=True)
     (tmp_path / "ae.pt").write_bytes(b"PK")
     with pytest.raises(ValueError, match="pickled"):

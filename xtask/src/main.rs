@@ -31,7 +31,7 @@ fn main() -> ExitCode {
         ["wheel"] => wheel(),
         ["check"] => check(),
         ["gen"] => generate(),
-        ["bench", asked @ ..] => bench(asked),
+        ["bench", requested @ ..] => bench(requested),
         _ => Err(HELP.into()),
     };
     match done {

@@ -18,13 +18,13 @@ use unmix_report::Options;
 /// Number of pictures, their side length in pixels, number of patterns, and standard deviation of the noise in each pixel.
 const SIZES: (usize, usize, usize, f64) = (4000, 20, 6, 0.25);
 
-/// Generates data, fits, writes the page (which shows `typed`, the command line) and returns a summary.
-pub(crate) fn demo(args: &Demo, typed: Option<String>) -> Done {
+/// Generates data, fits, writes the page (which shows `invocation`) and returns a summary.
+pub(crate) fn demo(args: &Demo, invocation: Option<String>) -> Done {
     let (n, side, k, noise) = SIZES;
     let folder = &args.output;
     output::own_folder(folder, "truth.npy", "a demo")?;
     let progress = Progress::new(&args.running);
-    let run = Run { seed: args.seed, invocation: typed.as_deref(), ..progress.run(&args.running) };
+    let run = Run { seed: args.seed, invocation: invocation.as_deref(), ..progress.run(&args.running) };
     let made = patterns(n, side, k, noise, args.seed);
     write_data(folder, &made, side)?;
 
@@ -38,7 +38,7 @@ pub(crate) fn demo(args: &Demo, typed: Option<String>) -> Done {
     write_codes(&file("codes.npy"), &model, &rows, &run)?;
 
     let found = found(&model, &made)?;
-    let page = page(&model, rows, made, typed.clone(), &run)?;
+    let page = page(&model, rows, made, invocation.clone(), &run)?;
     progress.clear();
     output::write_whole(&Destination::File(file("report.html")), page.as_bytes())?;
     terminal::text(&summary_text(folder, &found))
@@ -93,14 +93,14 @@ fn page(
     model: &Model,
     rows: Rows<'_, f32>,
     made: LowRank,
-    typed: Option<String>,
+    invocation: Option<String>,
     run: &Run<'_>,
 ) -> Result<String, Failure> {
     let labels = made.labels.iter().map(|&label| GROUPS[label].to_string()).collect();
     let options = Options {
         title: Some("unmix demo: patterns found in noisy pictures".into()),
         labels: Some(("group".into(), labels)),
-        reproduce: typed.into_iter().collect(),
+        reproduce: invocation.into_iter().collect(),
         truth: Some(made.axes),
         model_name: Some(MODEL.into()),
         input_name: Some("data.npy".into()),

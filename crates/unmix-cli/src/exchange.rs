@@ -5,32 +5,21 @@ use crate::failure::Done;
 use crate::fit::{destination, save};
 use crate::terminal;
 use unmix::method::sae::saelens;
-use unmix::{Error, Model, Run};
+use unmix::{Model, Run};
 
 /// Writes a folder of SAELens, the only format supported.
 pub(crate) fn export(args: &Export) -> Done {
     let model = Model::load(&args.model)?;
     let dtype = args.dtype.as_deref().and_then(saelens::Precision::named);
-    saelens::export(&model, &args.output, saelens::Export { dtype, force: args.force })
-        .map_err(with_option)?;
+    saelens::export(&model, &args.output, saelens::Export { dtype, force: args.force })?;
     terminal::text(&format!("The files are in {}.\n", args.output.display()))?;
     Ok(0)
 }
 
-/// The error with the option of the command line in place of the argument of the library.
-fn with_option(e: Error) -> Error {
-    match e {
-        Error::Unsupported { asked, found, remedy } => {
-            Error::Unsupported { asked, found, remedy: remedy.replace("use force", "add --force") }
-        }
-        e => e,
-    }
-}
-
-/// Imports a folder of SAELens, saves the model, and prints its summary. The model records `typed`.
-pub(crate) fn import(args: &Import, typed: Option<&str>) -> Done {
+/// Imports a folder of SAELens, saves the model, and prints its summary. The model records `invocation`.
+pub(crate) fn import(args: &Import, invocation: Option<&str>) -> Done {
     let place = destination(&args.output, std::slice::from_ref(&args.folder), args.force)?;
-    let model = saelens::import(&args.folder, &Run { invocation: typed, ..Run::default() })?;
+    let model = saelens::import(&args.folder, &Run { invocation, ..Run::default() })?;
     save(&model, &place)?;
     let summary = unmix_report::summary(&model);
     terminal::text(&format!("{summary}\nThe model is {}.\n", args.output.display()))?;

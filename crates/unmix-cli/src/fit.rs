@@ -13,8 +13,8 @@ use unmix::model::{Counted, Tensor, Tensors};
 use unmix::stability::{Trials, stability};
 use unmix::{AnyRows, Checkpoint, Error, Model, Outcome, Report, Run, Start, method, model, with_rows};
 
-/// Fits, saves, and prints the next steps. The model records `typed`, the command line.
-pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
+/// Fits, saves, and prints the next steps. The model records `invocation`, the command line.
+pub(crate) fn fit(args: &Fit, invocation: Option<&str>) -> Done {
     let settings = settings(args)?;
     let given = given(args)?;
     let files = args.input.files()?;
@@ -33,7 +33,7 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
         max_seconds: args.max_seconds,
         checkpoint: checkpoint.as_ref(),
         init: init.as_ref().map(|model| model as &dyn Start),
-        invocation: typed,
+        invocation,
         ..progress.run(&args.running)
     };
     let quiet = args.running.quiet;
@@ -344,7 +344,7 @@ fn next(args: &Fit, input: &Path, to: &Path, fitted: &Model) -> String {
 
 /// The reading options of commands that apply the model. Where columns are matched by position, that of the weights is left out.
 fn reading(args: &Fit, fitted: &Model) -> Vec<String> {
-    let mut words = args.reading.typed();
+    let mut words = args.reading.arguments();
     let by_position = args.reading.names.is_some() || fitted.features().names.is_none();
     if let Some(weights) = args.weights_column.as_ref().filter(|_| by_position) {
         match words.iter().position(|word| word == "--drop") {

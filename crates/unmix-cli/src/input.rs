@@ -16,8 +16,8 @@ impl Inputs {
 
     /// The path after which results are named: the first one given, or the first file that it matches.
     pub(crate) fn named<'a>(&'a self, files: &'a [PathBuf]) -> &'a Path {
-        let typed = &self.paths[0];
-        if typed.exists() { typed } else { files.first().unwrap_or(typed) }
+        let given = &self.paths[0];
+        if given.exists() { given } else { files.first().unwrap_or(given) }
     }
 }
 

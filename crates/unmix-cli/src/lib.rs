@@ -83,12 +83,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
             return shown.map_or_else(|failed| failed.report(), |()| e.exit_code());
         }
     };
-    let typed = typed(&args);
-    supervise(move || work(cli, typed))
+    let invocation = invocation(&args);
+    supervise(move || work(cli, invocation))
 }
 
 /// The command line, quoted for a shell; `None` if it is not Unicode.
-fn typed(args: &[OsString]) -> Option<String> {
+fn invocation(args: &[OsString]) -> Option<String> {
     let words: Option<Vec<&str>> = args.iter().skip(1).map(|word| word.to_str()).collect();
     Some(format!("unmix {}", terminal::command(&words?)))
 }
@@ -140,23 +140,23 @@ fn supervise(work: impl FnOnce() -> Done + UnwindSafe + Send + 'static) -> i32 {
     }
 }
 
-fn work(cli: Cli, typed: Option<String>) -> Done {
+fn work(cli: Cli, invocation: Option<String>) -> Done {
     unmix::num::threads::check_variable().map_err(|e| Failure::Usage(e.to_string()))?;
     match cli.verb {
-        Verb::Demo(Deferred(args)) => demo::demo(&args, typed),
-        Verb::Fit(Deferred(args)) => fit::fit(&args, typed.as_deref()),
+        Verb::Demo(Deferred(args)) => demo::demo(&args, invocation),
+        Verb::Fit(Deferred(args)) => fit::fit(&args, invocation.as_deref()),
         Verb::Encode(Deferred(args)) => apply::encode(&args),
         Verb::Decode(Deferred(args)) => apply::decode(&args),
         Verb::Reconstruct(Deferred(args)) => apply::reconstruct(&args),
         Verb::Impute(Deferred(args)) => impute::impute(&args),
         Verb::Score(Deferred(args)) => apply::score(&args),
         Verb::Biclusters(Deferred(args)) => biclusters::modules(&args),
-        Verb::Merge(Deferred(args)) => merge::merge(&args, typed.as_deref()),
+        Verb::Merge(Deferred(args)) => merge::merge(&args, invocation.as_deref()),
         Verb::Export(Deferred(args)) => exchange::export(&args),
-        Verb::Import(Deferred(args)) => exchange::import(&args, typed.as_deref()),
+        Verb::Import(Deferred(args)) => exchange::import(&args, invocation.as_deref()),
         Verb::Show(Deferred(args)) => show::show(&args),
         Verb::Select(Deferred(args)) => select::select(&args),
-        Verb::Report(Deferred(args)) => report::report(&args, typed),
+        Verb::Report(Deferred(args)) => report::report(&args, invocation),
         Verb::Reproduce(Deferred(args)) => reproduce::reproduce(&args),
         Verb::Methods(Deferred(args)) => methods::methods(&args),
         Verb::Completions { shell } => completions(shell),

@@ -9,12 +9,12 @@ use crate::terminal;
 use std::path::PathBuf;
 use unmix::{Error, Model, Run};
 
-/// Merges from the left, saves, and prints a summary. The model records `typed`.
-pub(crate) fn merge(args: &Merge, typed: Option<&str>) -> Done {
+/// Merges from the left, saves, and prints a summary. The model records `invocation`.
+pub(crate) fn merge(args: &Merge, invocation: Option<&str>) -> Done {
     let to = args.output.clone().unwrap_or_else(|| PathBuf::from("merged.safetensors"));
     let place: Destination = destination(&to, &args.models, args.force)?;
     let progress = Progress::new(&args.running);
-    let run = Run { invocation: typed, ..progress.run(&args.running) };
+    let run = Run { invocation, ..progress.run(&args.running) };
     let mut models = Vec::new();
     for path in &args.models {
         let model = Model::load(path)?;

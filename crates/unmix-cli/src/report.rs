@@ -11,8 +11,8 @@ use unmix::biclusters::{Refits, biclusters};
 use unmix::{AnyRows, Model, Run};
 use unmix_report::Options;
 
-/// Writes the page, which shows `typed_command`, the command line.
-pub(crate) fn report(args: &Report, typed_command: Option<String>) -> Done {
+/// Writes the page, which shows `invocation`, the command line.
+pub(crate) fn report(args: &Report, invocation: Option<String>) -> Done {
     let files = unmix_io::expand(&args.input)?;
     let never: Vec<&Path> = [&args.model]
         .into_iter()
@@ -37,8 +37,8 @@ pub(crate) fn report(args: &Report, typed_command: Option<String>) -> Done {
     let mut options = Options {
         title: args.title.clone(),
         model_name: Some(args.model.display().to_string()),
-        input_name: (!args.input.is_empty()).then(|| typed(args).join(" ")),
-        reproduce: typed_command.into_iter().collect(),
+        input_name: (!args.input.is_empty()).then(|| given_inputs(args).join(" ")),
+        reproduce: invocation.into_iter().collect(),
         rate: rate(args, &files)?,
         positions: args.positions.as_deref().map(positions::read).transpose()?,
         beside: match &args.beside {
@@ -118,7 +118,7 @@ fn listed(
 }
 
 /// The inputs as given on the command line.
-fn typed(args: &Report) -> Vec<String> {
+fn given_inputs(args: &Report) -> Vec<String> {
     args.input.iter().map(|path| path.display().to_string()).collect()
 }
 

@@ -59,7 +59,7 @@ fn of_sizes(args: &Select, method: &'static Method) -> Done {
     let usage = |e: unmix::Error| Failure::Usage(e.to_string());
     let rules = SizeRule::parse(method, &args.rules).map_err(usage)?;
     let settings = typed_settings(&args.set)?;
-    let request = SizeRequest { settings: &settings, rules: &rules, most: args.max_components };
+    let request = SizeRequest::new(&settings, &rules, args.max_components);
     check_sizes(method, &request).map_err(usage)?;
     let files = args.input.files()?;
     let progress = Progress::new(&args.running);
@@ -82,8 +82,8 @@ fn of_sizes(args: &Select, method: &'static Method) -> Done {
 
 fn json(args: &Select, mut json: Value) -> Done {
     if let Value::Object(map) = &mut json {
-        let typed = args.input.paths.iter().map(|path| path.display().to_string());
-        map.insert("input".into(), typed.collect());
+        let given = args.input.paths.iter().map(|path| path.display().to_string());
+        map.insert("input".into(), given.collect());
     }
     terminal::json(&json)
 }
@@ -164,7 +164,7 @@ fn next(args: &Select, numbers: &[usize]) -> String {
     let command = |k: &usize| {
         let mut words = vec!["unmix".to_string(), "fit".into(), args.method.clone()];
         words.extend(args.input.paths.iter().map(|path| path.display().to_string()));
-        words.extend(args.reading.typed());
+        words.extend(args.reading.arguments());
         words.extend(["-k".into(), k.to_string()]);
         words.extend(args.set.iter().flat_map(|(key, value)| ["--set".into(), setting(key, value)]));
         if numbers.len() > 1 {
@@ -228,7 +228,7 @@ mod tests {
         let made = low_rank_plus_noise(300, 15, 3, 3e4, 1);
         let mut rows = unmix::AnyRows::from(Rows::from_slice(made.x.as_slice(), 15).unwrap());
         let settings = serde_json::Map::new();
-        let request = SizeRequest { settings: &settings, rules: &SizeRule::ALL, most: Some(5) };
+        let request = SizeRequest::new(&settings, &SizeRule::ALL, Some(5));
         let table = compare_sizes(find("ppca").unwrap(), &mut rows, &request, &Run::default()).unwrap();
         let plain = anstream::adapter::strip_str(&sizes("made.npy", &table)).to_string();
         assert!(plain.lines().all(|l| l.chars().count() <= 80), "{plain}");

@@ -18,8 +18,8 @@ const PEAK: f64 = 0.9;
 /// place in such files, and are refused.
 pub(crate) fn folder(args: &Apply) -> Result<Option<PathBuf>, Failure> {
     let Some(path) = args.writing.output.as_deref() else { return Ok(None) };
-    let typed = path.to_string_lossy().ends_with(std::path::is_separator);
-    if !(typed || path.is_dir()) || args.writing.format.is_some() {
+    let names_a_folder = path.to_string_lossy().ends_with(std::path::is_separator);
+    if !(names_a_folder || path.is_dir()) || args.writing.format.is_some() {
         return Ok(None);
     }
     match &args.reading.keep {

@@ -171,9 +171,9 @@ fn split(
     {
         return Err(Error::setting("rows_axis", axis, "it is given twice", "give each axis once"));
     }
-    let along = |axes: &[usize]| Axes {
-        dims: axes.iter().map(|&axis| shape[axis]).collect(),
-        strides: axes.iter().map(|&axis| strides[axis]).collect(),
+    let along = |axes: &[usize]| {
+        let dims = axes.iter().map(|&axis| shape[axis]).collect();
+        Axes::new(dims, axes.iter().map(|&axis| strides[axis]).collect())
     };
     let others: Vec<usize> = (0..shape.len()).filter(|axis| !axes.contains(axis)).collect();
     let (rows, mut rest) = (joined(along(&axes)), along(&others));
@@ -196,7 +196,7 @@ fn split(
 /// The same order with as few axes as possible: consecutive axes whose numbers are evenly spaced, such as the first ones of an array in C
 /// order, are one. A file is then read where it is, as one with one axis of rows.
 fn joined(axes: Axes) -> Axes {
-    let mut out = Axes { dims: Vec::new(), strides: Vec::new() };
+    let mut out = Axes::new(Vec::new(), Vec::new());
     for (dim, stride) in axes.dims.into_iter().zip(axes.strides) {
         match (out.dims.last_mut(), out.strides.last_mut()) {
             (Some(d), Some(s)) if (dim as i64).checked_mul(stride) == Some(*s) => {
@@ -233,7 +233,7 @@ fn row_by_row<T: Real>(
     features: &Axes,
 ) -> Result<RawArray<'static>> {
     let (p, part) = (features.len() as usize, rows.strides[0] as u64);
-    let inner = Axes { dims: rows.dims[1..].to_vec(), strides: rows.strides[1..].to_vec() };
+    let inner = Axes::new(rows.dims[1..].to_vec(), rows.strides[1..].to_vec());
     let mut spool = Spool::new(bytes.path());
     let mut numbers = vec![T::default(); inner.len() as usize * p];
     for i in 0..rows.dims[0] {
@@ -253,18 +253,18 @@ pub(crate) fn feature_shape(
     own: Option<Vec<usize>>,
     n_features: usize,
 ) -> Result<Option<Vec<usize>>> {
-    let Some(asked) = &options.feature_shape else { return Ok(own) };
-    let product = asked.iter().try_fold(1usize, |a, &d| a.checked_mul(d));
-    if product != Some(n_features) || asked.is_empty() {
+    let Some(requested) = &options.feature_shape else { return Ok(own) };
+    let product = requested.iter().try_fold(1usize, |a, &d| a.checked_mul(d));
+    if product != Some(n_features) || requested.is_empty() {
         let product = product.map_or("more than any file has".into(), |p| p.to_string());
         return Err(Error::setting(
             "feature_shape",
-            times(asked),
+            times(requested),
             format!("its product is {product}, but a row has {n_features} features"),
             format!("choose lengths whose product is {n_features}"),
         ));
     }
-    Ok(Some(asked.clone()))
+    Ok(Some(requested.clone()))
 }
 
 /// Lengths as in "60000 x 28 x 28".
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn axes_of_evenly_spaced_rows_are_one() {
-        let axes = |dims: &[u64], strides: &[i64]| Axes { dims: dims.to_vec(), strides: strides.to_vec() };
+        let axes = |dims: &[u64], strides: &[i64]| Axes::new(dims.to_vec(), strides.to_vec());
         // Axes 0,1 and 0,2 of an array of 5 x 4 x 3 numbers of 8 bytes, and 0,1,2 of one of 5 x 4 x 3 x 2.
         assert_eq!(joined(axes(&[5, 4], &[96, 24])), Axes::one(20, 24));
         assert_eq!(joined(axes(&[5, 3], &[96, 8])), axes(&[5, 3], &[96, 8]));

@@ -27,23 +27,23 @@ use unmix::{Dtype, Error, ErrorDetails, Matrix, Real, Result, Run};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Files {
-    files: Vec<(PathBuf, Found)>,
+    files: Vec<(PathBuf, FileState)>,
     options: Options,
 }
 
 /// What is at the path of an input.
 #[derive(Clone, Debug)]
-enum Found {
+enum FileState {
     File(Stamp),
     Once(Once),
 }
 
-impl Found {
+impl FileState {
     fn at(path: &Path) -> Result<Self> {
         if path == Path::new("-") || !metadata(path)?.is_file() {
-            return Ok(Found::Once(Once::new(path)));
+            return Ok(FileState::Once(Once::new(path)));
         }
-        Ok(Found::File(Stamp::of(path)?))
+        Ok(FileState::File(Stamp::of(path)?))
     }
 }
 
@@ -102,7 +102,7 @@ impl Files {
     ///
     /// A file that is missing; a pattern that matches no file; no file at all; the standard input more than once.
     pub fn new(paths: &[impl AsRef<Path>], options: Options) -> Result<Self> {
-        let named = |path: PathBuf| Found::at(&path).map(|found| (path, found));
+        let named = |path: PathBuf| FileState::at(&path).map(|found| (path, found));
         let paths = paths::expand(paths)?;
         if paths.iter().filter(|path| path.as_path() == Path::new("-")).count() > 1 {
             let found = "it is given more than once (as '-'), and it can be read only once";
@@ -127,7 +127,7 @@ impl Files {
 
     /// Whether one of them can be read only once, so that no other process can read it: the standard input, or a pipe.
     pub fn read_once(&self) -> bool {
-        self.files.iter().any(|(_, found)| matches!(found, Found::Once(_)))
+        self.files.iter().any(|(_, found)| matches!(found, FileState::Once(_)))
     }
 
     /// What a row is, in words, if the files are pictures: [`Options::row_of_pictures`].
@@ -180,14 +180,14 @@ impl Files {
     /// The bytes at one of the paths.
     fn stored(&self, path: &Path, run: &Run<'_>) -> Result<Stored> {
         match self.files.iter().find(|(own, _)| own == path) {
-            Some((_, Found::Once(once))) => once.open(run),
+            Some((_, FileState::Once(once))) => once.open(run),
             _ => stored::open(path, run),
         }
     }
 
     fn check_unchanged(&self) -> Result<()> {
         for (path, seen) in &self.files {
-            let Found::File(seen) = seen else { continue };
+            let FileState::File(seen) = seen else { continue };
             let now = Stamp::of(path)?;
             if now != *seen {
                 let found = match now.len == seen.len {

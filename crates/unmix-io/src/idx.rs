@@ -24,7 +24,7 @@ fn number_type(code: u8) -> Option<NumberType> {
         0x0e => (b'f', 8),
         _ => return None,
     };
-    Some(NumberType { kind, size, big_endian: true })
+    Some(NumberType::new(kind, size, true))
 }
 
 fn header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
@@ -55,9 +55,7 @@ fn header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
     let total = shape.iter().try_fold(number.size as u64, |a, &d| a.checked_mul(d));
     // The header has nothing else to be checked by, so the length must agree to the byte.
     match total.and_then(|t| t.checked_add(start as u64)) {
-        Some(total) if total == bytes.len() => {
-            Ok(NpyHeader { number, fortran: false, shape, start: start as u64 })
-        }
+        Some(total) if total == bytes.len() => Ok(NpyHeader::new(number, shape, start as u64)),
         total => {
             let promised = total.map_or("more bytes than any file has".into(), |t| format!("{t} bytes"));
             Err(wrong(format!("its header declares {promised}, but the file has {}", bytes.len()), TRUNCATED)

@@ -36,9 +36,9 @@ pub(crate) fn open(
         };
         let (image, format) = decode(bytes, path, run)?;
         let colours = if is_grey(&image, format) { Pixels::Grey } else { Pixels::Rgb };
-        let asked = *pixels.get_or_insert(colours);
-        if options.pixels.is_none() && asked != colours {
-            return Err(other_colours(path, &files[0], (colours, asked), options));
+        let requested = *pixels.get_or_insert(colours);
+        if options.pixels.is_none() && requested != colours {
+            return Err(other_colours(path, &files[0], (colours, requested), options));
         }
         let place = StoredImage {
             start: spool.written() / 8,
@@ -50,7 +50,7 @@ pub(crate) fn open(
         {
             return Err(other_size(path, &files[0], (place, first), options));
         }
-        write(&image, asked, path, &mut spool)?;
+        write(&image, requested, path, &mut spool)?;
         places.push(place);
         let kind = format!("{:?}", image.color()).to_lowercase();
         if !kinds.contains(&kind) {
@@ -135,8 +135,7 @@ fn other_size(
 
 /// Doubles in the byte order of this machine, in C order.
 fn header(shape: Vec<u64>) -> NpyHeader {
-    let number = NumberType { kind: b'f', size: 8, big_endian: cfg!(target_endian = "big") };
-    NpyHeader { number, fortran: false, shape, start: 0 }
+    NpyHeader::new(NumberType::native(b'f', 8), shape, 0)
 }
 
 /// Patches as rows. They are cut where they are read, or written down first when columns of them are requested.
@@ -152,9 +151,9 @@ fn cut(
     let sample = [&[patches.height, patches.width][..], if channels > 1 { &[3] } else { &[] }].concat();
     let source = Cut::new(bytes, places, patches.clone(), channels)?;
     let n = source.len();
-    let asked =
+    let requested =
         [&options.columns, &options.drop, &options.keep].iter().any(|o| o.is_some()) || options.transpose;
-    if asked {
+    if requested {
         let (mut spool, mut buffer) = (Spool::new(&path), vec![0.0; source.n_features()]);
         for i in 0..n {
             source.patch(i, &mut buffer)?;

@@ -72,22 +72,32 @@ mod triplets;
 mod wav;
 mod wording;
 
+// Notes on inputs, names, compressed text and the wording of messages, for the program and the Python package, which show them.
+#[doc(hidden)]
 pub use array::note_on_axes;
+#[doc(hidden)]
+pub use gz::contents;
+#[doc(hidden)]
+pub use names::{have_names, named};
+#[doc(hidden)]
+pub use triplets::note_on_requested_cells;
+#[doc(hidden)]
+pub use wording::Wording;
+// For their hooks on panics, which must not report one that a reader turns into an error.
+#[doc(hidden)]
+pub use guard::panic_is_caught;
+
 pub use describe::{Column, Description, describe};
 pub use files::{About, Files, first_rows};
 pub use format::ENDINGS;
-pub use guard::panic_is_caught;
-pub use gz::contents;
 #[cfg(feature = "images")]
 pub use image::write_png;
-pub use names::{have_names, named};
 pub use options::{Missing, Options, Patches, Pixels};
 pub use paths::expand;
 pub use paths::is_image;
 pub use sparse_writer::SparseWriter;
-pub use triplets::{note_on_requested_cells, open_triplets};
+pub use triplets::open_triplets;
 pub use wav::{sample_rate, write_wav};
-pub use wording::Wording;
 
 use format::{Kind, Recognised};
 use std::path::{Path, PathBuf};

@@ -59,7 +59,8 @@ pub struct Options {
     pub count_text: bool,
     /// Whether names of rows are read as well, from the index of a table: for figures in which the user looks for a row.
     pub row_names: bool,
-    /// How messages name these options.
+    /// How messages name these options. Set by the program and the Python package.
+    #[doc(hidden)]
     pub wording: Wording,
     /// Which array of a file that holds several, by its name.
     pub key: Option<String>,
@@ -222,8 +223,8 @@ impl Options {
 
     /// The axes of the samples as a user writes them, unless it is the first axis.
     pub(crate) fn other_axes(&self) -> Option<String> {
-        let typed = || self.rows_axis.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
-        (!matches!(self.rows_axis[..], [] | [0])).then(typed)
+        let argument = || self.rows_axis.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        (!matches!(self.rows_axis[..], [] | [0])).then(argument)
     }
 
     /// The given names, where there is a distinct one for each of `n` columns.

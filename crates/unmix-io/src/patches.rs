@@ -38,8 +38,13 @@ fn starts(images: &[StoredImage], how: &crate::Patches, stride: (usize, usize)) 
                 "an image has {} x {} pixels and a padding of {}",
                 image.height, image.width, how.padding
             );
-            let asked = format!("{}x{}", how.height, how.width);
-            return Err(Error::setting("patches", asked, why, "choose patches that fit into every image"));
+            let requested = format!("{}x{}", how.height, how.width);
+            return Err(Error::setting(
+                "patches",
+                requested,
+                why,
+                "choose patches that fit into every image",
+            ));
         };
         let before = starts[starts.len() - 1];
         starts.push(before.saturating_add(down.saturating_mul(across)));
@@ -59,9 +64,9 @@ impl Patches {
         how: crate::Patches,
         channels: usize,
     ) -> Result<Self> {
-        let asked = format!("{}x{}", how.height, how.width);
+        let requested = format!("{}x{}", how.height, how.width);
         if how.height == 0 || how.width == 0 {
-            return Err(Error::setting("patches", asked, "must be at least 1x1", ""));
+            return Err(Error::setting("patches", requested, "must be at least 1x1", ""));
         }
         if how.stride == Some(0) {
             return Err(Error::setting("stride", 0, "must be at least 1", ""));
@@ -74,8 +79,9 @@ impl Patches {
             None => None,
             Some(0) => return Err(Error::setting("number", 0, "must be at least 1", "")),
             Some(n) if n as u64 > all => {
-                let why =
-                    format!("the images have {all} patches of {asked}, which are drawn without replacement");
+                let why = format!(
+                    "the images have {all} patches of {requested}, which are drawn without replacement"
+                );
                 return Err(Error::setting("number", n, why, format!("draw {all} or fewer")));
             }
             Some(n) => Some(draw(all, n as u64, how.seed)),

@@ -13,35 +13,35 @@ pub(crate) fn choose(mut input: Input, options: &Options, run: &Run<'_>) -> Resu
         return Ok(input);
     }
     if with_rows!(&input.rows, rows => rows.is_sparse()) {
-        let asked = if dtype.is_some() { "dtype" } else { "some of the rows" };
+        let requested = if dtype.is_some() { "dtype" } else { "some of the rows" };
         return Err(Error::Unsupported {
-            asked: format!("{asked} of sparse rows"),
+            asked: format!("{requested} of sparse rows"),
             found: format!("{} holds a sparse matrix", input.rows.origin()),
             remedy: "store only those rows, in that type, or make it dense".into(),
         });
     }
     input.rows.prepare(run)?;
     let n = input.rows.n_rows().unwrap_or(0);
-    let asked = options.rows.map_or(Ok(0..n), |rows| within(rows, n))?;
-    let mut runs = Vec::from([asked.clone()]);
+    let requested = options.rows.map_or(Ok(0..n), |rows| within(rows, n))?;
+    let mut runs = Vec::from([requested.clone()]);
     let mut note = None;
     if options.missing == Missing::Drop {
-        let asked = asked.end - asked.start;
+        let requested = requested.end - requested.start;
         runs = complete(&input.rows, &runs, run)?;
         let left: u64 = runs.iter().map(|run| run.end - run.start).sum();
-        if left == 0 && asked > 0 {
-            let found = format!("each of its {asked} rows has a missing cell");
+        if left == 0 && requested > 0 {
+            let found = format!("each of its {requested} rows has a missing cell");
             return Err(Error::format(
                 input.rows.origin(),
                 found,
                 "leave out the columns that are often empty",
             ));
         }
-        if left < asked {
+        if left < requested {
             let origin = input.rows.origin();
             note = Some(format!(
-                "{origin}: {} of {asked} rows have a missing cell and are left out",
-                asked - left
+                "{origin}: {} of {requested} rows have a missing cell and are left out",
+                requested - left
             ));
         }
     }
@@ -73,10 +73,10 @@ fn within((start, end): (u64, Option<u64>), n: u64) -> Result<Range<u64>> {
     if range.start < range.end {
         return Ok(range);
     }
-    let asked = end.map_or(format!("{start}:"), |end| format!("{start}:{end}"));
+    let requested = end.map_or(format!("{start}:"), |end| format!("{start}:{end}"));
     Err(Error::setting(
         "rows",
-        asked,
+        requested,
         format!("there are rows 0 to {}", n.saturating_sub(1)),
         "choose some of these",
     ))

@@ -32,8 +32,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
     let shape: Vec<u64> = tensor.shape.iter().map(|&d| d as u64).collect();
     if tensor.dtype == Dtype::BF16 {
         let (bytes, number) = (widened(&bytes, at, tensor.data_offsets, run)?, NumberType::little(b'f', 4));
-        let input =
-            array::open_stored(bytes, NpyHeader { number, fortran: false, shape, start: 0 }, options)?;
+        let input = array::open_stored(bytes, NpyHeader::new(number, shape, 0), options)?;
         return Ok(Input { stored: "bfloat16".into(), ..input });
     }
     let number = number_type(tensor.dtype).ok_or_else(|| {
@@ -41,7 +40,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
             format!("tensor '{name}' holds numbers of type {:?}, which is not supported", tensor.dtype);
         Error::format(&path, found, "write it as float32")
     })?;
-    array::open_stored(bytes, NpyHeader { number, fortran: false, shape, start: at }, options)
+    array::open_stored(bytes, NpyHeader::new(number, shape, at), options)
 }
 
 /// The header, and the first byte after it. The library checks that tensors follow one another and have the lengths of their shapes.

@@ -34,18 +34,20 @@ impl Selection {
         let columns = Columns::new(names, n);
         let list =
             |setting, words: &Option<String>| columns.list(setting, words.as_deref().unwrap_or_default());
-        let (asked, drop, kept) =
+        let (requested, drop, kept) =
             (list("columns", &options.columns)?, list("drop", &options.drop)?, list("keep", &options.keep)?);
         let wanted = options.wanted.as_deref().filter(|_| names.is_some() && !options.transpose);
-        if asked.is_empty() && drop.is_empty() && kept.is_empty() && wanted.is_none() && index.is_empty() {
+        if requested.is_empty() && drop.is_empty() && kept.is_empty() && wanted.is_none() && index.is_empty()
+        {
             return Ok(Self { features: None, kept, ignored: vec![], index: vec![] });
         }
         let mut out: HashSet<usize> = drop.iter().chain(&kept).copied().collect();
         let is_wanted = |j: usize| wanted.is_some_and(|w| names.is_some_and(|names| w.contains(&names[j])));
-        let left = index.iter().copied().filter(|&j| asked.is_empty() && !out.contains(&j) && !is_wanted(j));
+        let left =
+            index.iter().copied().filter(|&j| requested.is_empty() && !out.contains(&j) && !is_wanted(j));
         let index: Vec<usize> = left.collect();
         out.extend(&index);
-        let from = if asked.is_empty() { (0..n).collect() } else { asked };
+        let from = if requested.is_empty() { (0..n).collect() } else { requested };
         let features: Vec<usize> = from.into_iter().filter(|j| !out.contains(j)).collect();
         if features.is_empty() && !index.is_empty() {
             return Err(Error::Unsupported {

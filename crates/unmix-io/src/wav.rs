@@ -119,8 +119,8 @@ pub(crate) fn open(
         false => decode::<f64>(readers, length, width, run)?,
     };
     let size = if single { 4 } else { 8 };
-    let number = NumberType { kind: b'f', size, big_endian: cfg!(target_endian = "big") };
-    let header = NpyHeader { number, fortran: false, shape: vec![u64::from(length), width as u64], start: 0 };
+    let number = NumberType::native(b'f', size);
+    let header = NpyHeader::new(number, vec![u64::from(length), width as u64], 0);
     let mut kinds: Vec<String> = specs.iter().map(stored_as).collect();
     kinds.dedup();
     let input = array::open_named(bytes, header, names, options)?;

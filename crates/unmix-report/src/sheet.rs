@@ -22,6 +22,7 @@ pub struct Sheet {
 
 /// One drawing and what it shows.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Panel {
     /// Caption above the drawing; long ones are wrapped at spaces.
     pub caption: String,

@@ -22,6 +22,7 @@ use unmix::{Error, Result, Run};
 
 /// One published experiment.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Experiment {
     /// Its name on the command line.
     pub key: &'static str,

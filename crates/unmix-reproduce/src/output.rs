@@ -8,6 +8,7 @@ use unmix_report::Sheet;
 
 /// A measured number with the published one.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Number {
     /// The measured quantity.
     pub quantity: String,
@@ -45,6 +46,11 @@ impl Verdict {
 }
 
 impl Number {
+    /// A measured and a published value, without a condition.
+    pub fn new(quantity: String, ours: f64, published: String) -> Self {
+        Self { quantity, ours, published, condition: None, reason: String::new() }
+    }
+
     /// The verdict; `None` if there is neither a condition nor a published value.
     pub fn verdict(&self) -> Option<Verdict> {
         match &self.condition {
@@ -104,6 +110,7 @@ fn range(published: &str) -> Option<(Option<End>, Option<End>)> {
 
 /// A table of the page with several lines in a cell; every number of it is in a CSV, too.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Grid {
     /// Its title.
     pub title: String,
@@ -121,6 +128,7 @@ impl Grid {
 
 /// A cell of a [`Grid`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct GridCell {
     /// Lines of text.
     pub lines: Vec<String>,

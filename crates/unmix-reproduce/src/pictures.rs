@@ -18,6 +18,7 @@ pub(crate) const SIDE: usize = 11;
 
 /// Patches, and their origin.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PatchSet {
     /// Rows of `SIDE x SIDE x channels` numbers, mean 0, in random order.
     pub x: Vec<f32>,
@@ -31,6 +32,7 @@ pub struct PatchSet {
 
 /// Pictures for which numbers are published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PublishedPictures {
     /// The first 500 photographs of CIFAR-10.
     Cifar10,

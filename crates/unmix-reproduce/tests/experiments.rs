@@ -277,16 +277,7 @@ fn rows_without_the_shape_of_a_picture_are_refused() {
 
 #[test]
 fn a_number_outside_its_published_range_is_marked() {
-    let of = |ours: f64, published: &str| {
-        Number {
-            quantity: String::new(),
-            ours,
-            published: published.into(),
-            condition: None,
-            reason: String::new(),
-        }
-        .outside()
-    };
+    let of = |ours: f64, published: &str| Number::new(String::new(), ours, published.into()).outside();
     let (below, above) = (Some("below the published range"), Some("above the published range"));
     assert_eq!(of(0.9951, ".9975-.9997"), below);
     assert_eq!(of(0.99746, ".9975-.9997"), None);

@@ -7,6 +7,7 @@ mod caller;
 
 pub use caller::Caller;
 
+use caller::REPLACE;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -137,6 +138,12 @@ pub enum Error {
         path: PathBuf,
         /// The system's reason.
         source: std::io::Error,
+    },
+    /// A file that would be replaced, which was not requested.
+    #[error("writing {} is not possible: the file already exists; give another folder, or {replace}", .path.display(), replace = REPLACE)]
+    Exists {
+        /// The file.
+        path: PathBuf,
     },
     /// An array that does not fit in memory.
     #[error(
@@ -298,14 +305,14 @@ fn neighbour(path: &Path) -> Option<String> {
     let names = std::fs::read_dir(folder).ok()?.take(10_000);
     let mut names: Vec<String> = names.filter_map(|e| e.ok()?.file_name().into_string().ok()).collect();
     names.sort();
-    let typed = path.file_name()?.to_str()?;
-    let longer = |name: &&String| name.strip_prefix(typed).is_some_and(|rest| rest.starts_with('.'));
+    let requested = path.file_name()?.to_str()?;
+    let longer = |name: &&String| name.strip_prefix(requested).is_some_and(|rest| rest.starts_with('.'));
     let mut longer = names.iter().filter(longer);
     if let (Some(only), None) = (longer.next(), longer.next()) {
         return Some(only.clone());
     }
     let known: Vec<&str> = names.iter().map(String::as_str).collect();
-    nearest(typed, &known).map(Into::into)
+    nearest(requested, &known).map(Into::into)
 }
 
 /// Advice for numbers that are not finite.
@@ -356,6 +363,18 @@ mod tests {
         let full =
             message("cannot write", "a.npy", ErrorKind::StorageFull, "full at path \"/x/.unmix-1.part\"");
         assert!(full.ends_with("a.npy: full; free some disk space, or choose another folder"), "{full}");
+    }
+
+    #[test]
+    fn a_file_that_exists_is_replaced_by_the_option_of_the_caller() {
+        let message = Error::Exists { path: "a/cfg.json".into() }.to_string();
+        let in_words = |caller: Caller| caller.message(&message);
+        assert_eq!(
+            in_words(Caller::Rust),
+            "writing a/cfg.json is not possible: the file already exists; give another folder, or set force to replace it"
+        );
+        assert!(in_words(Caller::Shell).ends_with("or add --force to replace it"), "{message}");
+        assert!(in_words(Caller::Python).ends_with("or give force=True to replace it"), "{message}");
     }
 
     #[test]

@@ -86,7 +86,12 @@ pub mod stability;
 pub mod stats;
 
 pub use data::{AnyRows, Features, Rows};
-pub use error::{Caller, Error, ErrorDetails, Result, nearest};
+// Suggestions for misspelt names, for the messages of the other crates.
+#[doc(hidden)]
+pub use error::nearest;
+pub use error::{Caller, Error, ErrorDetails, Result};
+// Memory of the machine, and arrays in huge pages, for the readers and the Python package.
+#[doc(hidden)]
 pub use machine::{available_memory, zeros};
 pub use method::{
     CompleteDictionary, DenoisingAutoencoder, DictionaryLearning, FactorAnalysis, FastIca, GaussianRbm, Ica,

@@ -11,7 +11,7 @@ use unmix::{AnyRows, Error, Model, Rows, Run};
 fn compared(key: &str, given: Value, x: &[f64], p: usize, most: Option<usize>, rules: &[SizeRule]) -> Sizes {
     let (settings, run) = (settings(given), on_threads(2));
     let mut rows = AnyRows::from(Rows::from_slice(x, p).unwrap());
-    let request = SizeRequest { settings: &settings, rules, most };
+    let request = SizeRequest::new(&settings, rules, most);
     compare_sizes(unmix::method::find(key).unwrap(), &mut rows, &request, &run)
         .unwrap_or_else(|e| panic!("{e}"))
 }
@@ -128,7 +128,7 @@ fn hits(key: &str, design: usize, seeds: u64) -> u64 {
     let hit = |seed: u64| {
         let made = low_rank_plus_noise(n, p, k, signal, seed);
         let given = settings(json!({}));
-        let request = SizeRequest { settings: &given, rules: &[SizeRule::Cells], most: Some(k + 3) };
+        let request = SizeRequest::new(&given, &[SizeRule::Cells], Some(k + 3));
         let mut rows = AnyRows::from(Rows::from_slice(made.x.as_slice(), p).unwrap());
         let run = Run { seed, ..on_threads(2) };
         let table = compare_sizes(unmix::method::find(key).unwrap(), &mut rows, &request, &run).unwrap();
@@ -210,7 +210,7 @@ fn rows_with_gaps_have_a_table_and_so_have_weighted_ones() {
 
     // Weights of 1 give the same table as no weights; rows of weight 0 may have missing cells.
     let given = settings(json!({}));
-    let request = SizeRequest { settings: &given, rules: &SizeRule::ALL, most: Some(4) };
+    let request = SizeRequest::new(&given, &SizeRule::ALL, Some(4));
     let of = |rows: Rows<'_, f64>, threads: usize| {
         compare_sizes(
             unmix::method::find("ppca").unwrap(),
@@ -239,7 +239,7 @@ fn methods_settings_and_rows_that_cannot_be_compared_are_refused() {
     let refused = |key: &str, given: Value, rules: &[SizeRule]| {
         let given = settings(given);
         let mut rows = AnyRows::from(Rows::from_slice(made.x.as_slice(), 6).unwrap());
-        let request = SizeRequest { settings: &given, rules, most: None };
+        let request = SizeRequest::new(&given, rules, None);
         compare_sizes(unmix::method::find(key).unwrap(), &mut rows, &request, &on_threads(1)).unwrap_err()
     };
     for (key, word) in [("fastica", "report no log-likelihood"), ("rica", "report no log-likelihood")] {
@@ -255,7 +255,8 @@ fn methods_settings_and_rows_that_cannot_be_compared_are_refused() {
     let rare: Vec<f64> =
         rare.map(|(at, x)| if (at / 6 + at % 6).is_multiple_of(4) { *x } else { f64::NAN }).collect();
     let mut rows = AnyRows::from(Rows::from_slice(&rare, 6).unwrap());
-    let request = SizeRequest { settings: &Map::new(), rules: &SizeRule::ALL, most: None };
+    let no_settings = Map::new();
+    let request = SizeRequest::new(&no_settings, &SizeRule::ALL, None);
     let e = compare_sizes(unmix::method::find("ppca").unwrap(), &mut rows, &request, &on_threads(1))
         .unwrap_err()
         .to_string();

@@ -1,5 +1,7 @@
 //! Modules of the library import each other in one direction, in the order of docs/tour.md, and no code depends on the key of a method.
 
+mod public_types;
+
 use std::path::{Path, PathBuf};
 
 /// The modules below `src`, each of which imports only those before it.
@@ -289,71 +291,69 @@ fn quoted_keys_are_found_in_every_form() {
     assert_eq!(python_code("\"\"\"As in\n\"pca\".\"\"\"\na = 1  # \"ica\"\nb = 2"), "\na = 1  \nb = 2");
 }
 
-/// Exhaustive public enumerations, which may be matched without `_`: rows and numbers in one of the two floating-point types; where
-/// bytes may be; and the ways to choose components.
-const COMPLETE: [&str; 5] = ["AnyRows", "Bytes", "ComponentSelection", "Dtype", "Values"];
-
-/// Types that functions return and callers do not build, so that fields may be added.
-const RETURNED: [&str; 19] = [
-    "About",
-    "Choice",
-    "Clustering",
-    "Clusters",
-    "Column",
-    "Description",
-    "Input",
-    "LowRank",
-    "MapPoint",
-    "Match",
-    "MixedSources",
-    "PlantedBiclusters",
-    "PpcaSample",
-    "Quality",
-    "Report",
-    "Residual",
-    "RunRecord",
-    "Stability",
-    "Table",
+/// Identifiers that docs/tour.md has another word for, that word, and the files that may have them.
+const OTHER_WORDS: [(&str, &str, &[&str]); 2] = [
+    ("typed", "invocation for a command line, arguments for its words, quoted for a word of a shell", &[]),
+    // The field of `Error` keeps its name.
+    ("asked", "requested, or request", &["crates/unmix/src/error.rs", "python/src/error.rs"]),
 ];
 
-/// Public enumerations and structures in a text: whether `#[non_exhaustive]`, the kind, and the name.
-fn public_types(text: &str) -> Vec<(bool, &str, String)> {
-    let (mut open, mut out) = (false, Vec::new());
-    for line in text.lines() {
-        let words = line.strip_prefix("pub enum ").or(line.strip_prefix("pub struct "));
-        if let Some(rest) = words {
-            let name = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap();
-            out.push((open, if line.starts_with("pub enum") { "enum" } else { "struct" }, name.to_string()));
-        }
-        open = line == "#[non_exhaustive]" || (open && (line.starts_with("#[") || line.starts_with("///")));
-    }
-    out
+/// Whether a line of code has this identifier outside of text, other than as the field of a literal.
+fn has_identifier(line: &str, name: &str) -> bool {
+    let inside = |c: char| c.is_alphanumeric() || c == '_';
+    line.split('"').step_by(2).any(|code| {
+        code.match_indices(name).any(|(at, _)| {
+            let (before, after) = (&code[..at], &code[at + name.len()..]);
+            // The type of a parameter begins with a reference or a capital letter.
+            let is_type = |rest: &str| rest.starts_with(|c: char| c.is_uppercase() || "&[(".contains(c));
+            let is_field = after.strip_prefix(": ").is_some_and(|rest| !is_type(rest));
+            !before.ends_with(inside) && !after.starts_with(inside) && !is_field
+        })
+    })
 }
 
 #[test]
-fn types_that_may_grow_are_non_exhaustive() {
-    let lib = std::fs::read_to_string(root().join("crates/unmix/src/lib.rs")).unwrap();
-    let hidden: Vec<&str> =
-        lib.split("#[doc(hidden)]\npub mod ").skip(1).map(|rest| rest.split(';').next().unwrap()).collect();
-    assert!(hidden.contains(&"num") && hidden.contains(&"neural"), "{hidden:?}");
-    let (mut closed, mut returned) = (Vec::new(), Vec::new());
-    for krate in ["unmix", "unmix-io", "unmix-report"] {
-        let folder = root().join("crates").join(krate).join("src");
-        for (path, text) in sources(&folder) {
-            let inside = path.strip_prefix(&folder).unwrap();
-            let room = inside.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs");
-            for (open, kind, name) in public_types(&code(&text)) {
-                returned.extend((open && kind == "struct").then(|| name.clone()));
-                // Traits of `stats` are public, its statistics are not.
-                let shown = !hidden.contains(&room) && room != "stats";
-                if kind == "enum" && shown && !open && !COMPLETE.contains(&&*name) {
-                    closed.push(format!("{krate}: {name}"));
-                }
+fn identifiers_are_words_of_the_glossary() {
+    let mut wrong = Vec::new();
+    for folder in [
+        "crates/unmix",
+        "crates/unmix-io",
+        "crates/unmix-report",
+        "crates/unmix-reproduce",
+        "crates/unmix-cli",
+        "python",
+    ] {
+        for (path, text) in sources(&root().join(folder).join("src")) {
+            let file = path.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/");
+            for (name, word, files) in OTHER_WORDS {
+                let text = code(&text);
+                let found =
+                    text.lines().filter(|line| !files.contains(&&*file) && has_identifier(line, name));
+                wrong.extend(found.map(|line| format!("{file}: {} ('{name}': use {word})", line.trim())));
             }
         }
     }
-    assert!(closed.is_empty(), "#[non_exhaustive] is missing, or a word in COMPLETE:\n{}", closed.join("\n"));
-    for name in RETURNED {
-        assert!(returned.iter().any(|r| r == name), "{name} is not #[non_exhaustive]");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn identifiers_are_found_and_fields_and_text_are_not() {
+    for line in [
+        "let asked = 1;",
+        "fn f(asked: &str)",
+        "fn f(k: u8, asked: Option<u8>)",
+        "x(asked, \"a\")",
+        "Some(asked) => asked",
+    ] {
+        assert!(has_identifier(line, "asked"), "{line}");
+    }
+    for line in [
+        "asked: \"using\".into(),",
+        "asked: format!(\"{x}\"),",
+        "f(\"asked for\")",
+        "unasked(1)",
+        "asked_for = 1",
+    ] {
+        assert!(!has_identifier(line, "asked"), "{line}");
     }
 }

@@ -257,7 +257,7 @@ fn rules_that_hold_the_rows_in_memory_are_refused_if_these_do_not_fit() {
     )
     .unwrap();
     let rows: Rows<'_, f64> = Rows::new(array, Features::default(), "the array");
-    let seen = FittedRows { rows: &rows, mean: &[0.5; 2], scale: None };
+    let seen = FittedRows::new(&rows, &[0.5; 2], None);
     let run = on_threads(1);
     for (name, found) in [("parallel", select::parallel(&seen, &run)), ("cv", select::cv(&seen, &run))] {
         let e = found.unwrap_err();

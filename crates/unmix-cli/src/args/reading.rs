@@ -193,7 +193,7 @@ impl Reading {
     }
 
     /// The same options as command-line arguments.
-    pub(crate) fn typed(&self) -> Vec<String> {
+    pub(crate) fn arguments(&self) -> Vec<String> {
         let mut out = Vec::new();
         let mut value = |flag: &str, v: Option<String>| {
             if let Some(v) = v {

@@ -2,6 +2,8 @@
 
 use crate::folder::{Folder, without_run};
 use serde_json::Value;
+use unmix::data::write_npy;
+use unmix::{Model, datasets};
 
 #[test]
 fn the_printed_command_makes_the_same_file() {
@@ -30,33 +32,129 @@ fn the_printed_command_makes_the_same_file() {
         "unmix fit ica - --keep id --drop w --decimal , -k 2 --seed 3 -o m.safetensors < 'my data.csv'",
     ] {
         b.ok("fit pca d.npy -k 1 -o start.safetensors --quiet");
-        let input = fit.split_once(" < ").map(|(_, file)| format!(" < {file}")).unwrap_or_default();
-        let made = b.shell(fit);
-        assert_eq!(made.code, 0, "{fit}: {}", made.err);
-        let before = b.read("m.safetensors");
-        let shown = b.ok("show m.safetensors").out;
-        let printed = shown.lines().find_map(|line| line.trim().strip_prefix("unmix ")).unwrap();
-        let recorded: Value = serde_json::from_str(&b.ok("show m.safetensors --json").out).unwrap();
-        assert_eq!(recorded["report"]["invocation"], format!("unmix {printed}"));
-        b.ok("report m.safetensors -o m.html");
-        let page = std::fs::read_to_string(b.path("m.html")).unwrap();
-        let escaped =
-            printed.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
-        assert!(page.contains(&escaped), "{printed}");
-        std::fs::remove_file(b.path("m.safetensors")).unwrap();
-        assert!(!printed.contains(" < "), "{printed}");
-        let again = b.shell(&format!("unmix {printed}{input}"));
-        assert_eq!(again.code, 0, "{printed}: {}", again.err);
-        assert!(without_run(&before) == without_run(&b.read("m.safetensors")), "{printed}");
+        assert_replayed(&b, fit, "m.safetensors");
     }
-    b.ok("fit pca d.npy --sums -k 2 -o one.safetensors");
-    let merge = "merge one.safetensors one.safetensors -o both.safetensors";
-    b.ok(merge);
-    let before = b.read("both.safetensors");
-    assert!(b.ok("show both.safetensors").out.contains(&format!("unmix {merge}")));
-    std::fs::remove_file(b.path("both.safetensors")).unwrap();
-    b.ok(merge);
-    assert!(without_run(&before) == without_run(&b.read("both.safetensors")));
+}
+
+/// Runs the line in a shell, and then the command that `show` prints for the model it made, which must write the same file, except for
+/// times and the number of threads. Standard input is redirected to the second command as to the first one.
+fn assert_replayed(b: &Folder, line: &str, model: &str) {
+    let input = line.split_once(" < ").map(|(_, file)| format!(" < {file}")).unwrap_or_default();
+    let made = b.shell(line);
+    assert_eq!(made.code, 0, "{line}: {}", made.err);
+    let before = b.read(model);
+    let printed = printed_command(b, model);
+    std::fs::remove_file(b.path(model)).unwrap();
+    assert!(!printed.contains(" < "), "{printed}");
+    let again = b.shell(&format!("{printed}{input}"));
+    assert_eq!(again.code, 0, "{printed}: {}", again.err);
+    assert!(without_run(&before) == without_run(&b.read(model)), "{printed}");
+}
+
+/// The command that `show` prints for a model; its JSON and the page have the same one.
+fn printed_command(b: &Folder, model: &str) -> String {
+    let shown = b.ok(&format!("show {model}")).out;
+    let printed = shown.lines().map(str::trim).find(|line| line.starts_with("unmix ")).unwrap();
+    let recorded: Value = serde_json::from_str(&b.ok(&format!("show {model} --json")).out).unwrap();
+    assert_eq!(recorded["report"]["invocation"], printed);
+    b.ok(&format!("report {model} -o m.html"));
+    let page = std::fs::read_to_string(b.path("m.html")).unwrap();
+    let escaped =
+        printed.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
+    assert!(page.contains(&escaped), "{printed}");
+    printed.into()
+}
+
+#[test]
+fn the_printed_command_of_a_stability_analysis_with_resamples_makes_the_same_file() {
+    let b = Folder::new();
+    b.both("d", 60, 4);
+    for fit in [
+        "unmix fit pca d.csv -k 2 --stability 3 --bootstrap 4 -o m.safetensors",
+        "unmix fit ica d.npy -k 2 --seed 5 --stability 3 --bootstrap 0 -o m.safetensors",
+    ] {
+        assert_replayed(&b, fit, "m.safetensors");
+    }
+}
+
+#[test]
+fn the_printed_command_of_a_merge_makes_the_same_file() {
+    let b = Folder::new();
+    let data = b.both("d", 60, 4);
+    write_npy(&b.path("its end.npy"), &data[40 * 4..], &[4]).unwrap();
+    b.ok("fit pca d.npy --sums -k 2 --rows :40 -o one.safetensors");
+    assert_eq!(b.shell("unmix fit pca 'its end.npy' --sums -k 2 -o 'the other.safetensors'").code, 0);
+    assert_replayed(
+        &b,
+        "unmix merge one.safetensors 'the other.safetensors' -o both.safetensors",
+        "both.safetensors",
+    );
+}
+
+#[test]
+fn the_printed_command_of_trained_layers_makes_the_same_file() {
+    let b = Folder::new();
+    let made = datasets::sparse_codes((200, 8, 12), 0.15, 0.0, 2).unwrap();
+    write_npy(&b.path("d.npy"), made.x.as_slice(), &[8]).unwrap();
+    write_npy(&b.path("atoms.npy"), made.atoms.as_slice(), &[8]).unwrap();
+    write_npy(&b.path("codes.npy"), made.codes.as_slice(), &[12]).unwrap();
+    let lista = "unmix fit lista d.npy --dictionary atoms.npy --codes codes.npy --set n_layers=2 --set batch_size=40 --set max_epochs=2";
+    assert_replayed(&b, &format!("{lista} --seed 3 -q -o m.safetensors"), "m.safetensors");
+    // From initial values, which the fit does not change.
+    b.ok(
+        "fit lista d.npy --dictionary atoms.npy --set n_layers=2 --set max_epochs=0 -q -o start.safetensors",
+    );
+    assert_replayed(&b, &format!("{lista} --init start.safetensors -q -o m.safetensors"), "m.safetensors");
+}
+
+#[test]
+fn the_printed_command_of_a_stream_that_is_continued_makes_the_same_file() {
+    let b = Folder::new();
+    let made = datasets::sparse_codes((300, 8, 12), 0.15, 0.0, 2).unwrap();
+    write_npy(&b.path("first.npy"), &made.x.as_slice()[..160 * 8], &[8]).unwrap();
+    write_npy(&b.path("more.npy"), &made.x.as_slice()[160 * 8..], &[8]).unwrap();
+    b.ok("fit dictionary first.npy -k 12 --set batch_size=64 --set max_epochs=1 -q -o first.safetensors");
+    for (before, more) in [
+        (
+            "first.safetensors",
+            "unmix fit dictionary more.npy --init first.safetensors -q -o second.safetensors",
+        ),
+        (
+            "second.safetensors",
+            "unmix fit dictionary first.npy --init second.safetensors --seed 4 -q -o third.safetensors",
+        ),
+    ] {
+        let after = more.rsplit(' ').next().unwrap();
+        assert_replayed(&b, more, after);
+        let load = |model: &str| Model::load(&b.path(model)).unwrap();
+        assert!(load(after).report().n_samples > load(before).report().n_samples, "{more}");
+        // Settings that are not given are those of the model only where its stream is continued.
+        assert_eq!(load(after).settings()["batch_size"], 64, "{more}");
+    }
+}
+
+#[test]
+fn the_printed_command_of_an_import_makes_the_same_file() {
+    let b = Folder::new();
+    let made = datasets::sparse_codes((200, 8, 12), 0.15, 0.0, 2).unwrap();
+    write_npy(&b.path("x.npy"), made.x.as_slice(), &[8]).unwrap();
+    b.ok("fit sae x.npy -k 12 --set max_epochs=1 -q -o m.safetensors");
+    b.ok("export m.safetensors -o folder --to saelens");
+    std::fs::rename(b.path("folder"), b.path("its folder")).unwrap();
+    assert_replayed(&b, "unmix import 'its folder' -o back.safetensors", "back.safetensors");
+}
+
+#[test]
+fn the_printed_command_of_the_demo_makes_the_same_files() {
+    let b = Folder::new();
+    assert_replayed(&b, "unmix demo --seed 3 -q", "unmix-demo/model.safetensors");
+    let first = ["data.npy", "truth.npy", "labels.csv", "codes.npy"]
+        .map(|name| b.read(&format!("unmix-demo/{name}")));
+    std::fs::remove_dir_all(b.path("unmix-demo")).unwrap();
+    assert_replayed(&b, "unmix demo --seed 3 -q -o unmix-demo", "unmix-demo/model.safetensors");
+    let second = ["data.npy", "truth.npy", "labels.csv", "codes.npy"]
+        .map(|name| b.read(&format!("unmix-demo/{name}")));
+    assert!(first == second);
 }
 
 /// Text of a page without entities.

@@ -141,9 +141,9 @@ fn killed(b: &Folder, fit: &str, (wanted, most): (u64, u64)) -> u64 {
 /// Ten moments for each fit; ten kills of each where `UNMIX_TESTS` is "all", or as many as `UNMIX_KILLS` says.
 #[test]
 fn a_killed_fit_resumes_to_the_same_bits() {
-    let asked: Option<u64> = std::env::var("UNMIX_KILLS").ok().and_then(|n| n.parse().ok());
+    let requested: Option<u64> = std::env::var("UNMIX_KILLS").ok().and_then(|n| n.parse().ok());
     let all = std::env::var_os("UNMIX_TESTS").is_some_and(|which| which == "all");
-    let (wanted, most) = match asked.or(all.then_some(10)) {
+    let (wanted, most) = match requested.or(all.then_some(10)) {
         Some(wanted) => (wanted, 20 * wanted),
         None => (10, 10),
     };

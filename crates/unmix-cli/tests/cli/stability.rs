@@ -118,9 +118,9 @@ fn a_report_compares_two_models_and_shows_time_where_the_rate_is_given() {
         assert!(page.contains(part), "{part}");
     }
     // The page lists the commands that made it and its model, and no others.
-    let typed =
+    let invocation =
         "unmix report a.safetensors d.csv --beside b.safetensors --rate 100 --positions places.csv -o a.html";
-    assert!(page.contains(typed) && page.contains("unmix fit ica d.csv -o a.safetensors"));
+    assert!(page.contains(invocation) && page.contains("unmix fit ica d.csv -o a.safetensors"));
     assert_eq!(page.matches("unmix fit").count(), 1);
     let missing = b.run("report a.safetensors d.csv --beside none.safetensors -o a.html");
     assert!(missing.code == 1 && missing.err.contains("none.safetensors"), "{}", missing.err);

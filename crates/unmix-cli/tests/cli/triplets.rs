@@ -108,10 +108,10 @@ fn lists_that_are_read_in_another_way_than_meant_are_noted() {
     let fine = b.ok("fit matrix-completion cells.csv --triplets -o m.safetensors");
     assert!(!fine.err.contains("numbered from 1") && !fine.err.contains("--triplets"), "{}", fine.err);
     for verb in ["score", "impute"] {
-        let asked =
+        let requested =
             |model: &str, list: &str| b.ok(&format!("{verb} {model} {list} --triplets -o {verb}-{list}")).err;
         let (from_one, from_zero) =
-            (asked("one.safetensors", "one.csv"), asked("m.safetensors", "cells.csv"));
+            (requested("one.safetensors", "one.csv"), requested("m.safetensors", "cells.csv"));
         assert!(from_one.contains("numbered from 1? They are numbered from 0 here"), "{verb}: {from_one}");
         assert!(!from_zero.contains("numbered from 1"), "{verb}: {from_zero}");
     }

@@ -171,18 +171,18 @@ fn the_names_of_a_transposed_table_are_those_of_its_text_column_and_its_header()
     let names = |input: &unmix_io::Input| input.rows.features().names.clone().unwrap_or_default();
     let cells = ["cell1", "cell2", "cell3"];
     for options in [columns("", "gene", ""), columns("", "", "gene"), no_options(), columns("1-3", "", "")] {
-        let asked = options.keep.is_some();
+        let requested = options.keep.is_some();
         let input = read("t.csv", text, &transpose(options.clone()));
         assert_eq!(names(&input), ["BRCA1", "TP53", "BRCA1.1"], "{options:?}");
         assert_eq!(numbers(&input.rows), [1.0, 4.0, 7.0, 2.0, 5.0, 8.0, 3.0, 6.0, 9.0]);
         assert_eq!(input.row_names.clone().unwrap(), cells);
         assert_eq!(
             input.kept,
-            if asked { vec![("name".to_string(), cells.map(String::from).to_vec())] } else { vec![] }
+            if requested { vec![("name".to_string(), cells.map(String::from).to_vec())] } else { vec![] }
         );
         // Only a column that was not requested is noted.
         let noted = input.rows.notes().iter().any(|n| n.contains("column 0 ('gene') is text and names the"));
-        assert_eq!(noted, options.columns.is_none() && options.drop.is_none() && !asked);
+        assert_eq!(noted, options.columns.is_none() && options.drop.is_none() && !requested);
     }
     // The columns of a model are matched by these names.
     let wanted = Some(["TP53", "BRCA1"].map(String::from).to_vec());

@@ -8,9 +8,9 @@ use unmix_report::Options;
 fn only_commands_that_were_run_are_shown() {
     let data = datasets::patterns(60, 6, 2, 0.3, 0);
     let model = fit(&mut rows(&data.x, picture(6)), 2);
-    let typed = "unmix report m.safetensors x.npy --drop a,b -o page.html";
+    let invocation = "unmix report m.safetensors x.npy --drop a,b -o page.html";
     let options = Options {
-        reproduce: vec![typed.into()],
+        reproduce: vec![invocation.into()],
         model_name: Some("m.safetensors".into()),
         input_name: Some("x.npy".into()),
         ..Default::default()
@@ -25,7 +25,10 @@ fn only_commands_that_were_run_are_shown() {
         1,
         "{part}"
     );
-    assert!(part.contains(typed) && part.contains("does not record the command that fitted it"), "{part}");
+    assert!(
+        part.contains(invocation) && part.contains("does not record the command that fitted it"),
+        "{part}"
+    );
     // Without recorded commands, properties of the fit are listed.
     for entry in ["<dd>pca</dd>", "<dd>n_components=2</dd>", "<dd>0</dd>", "<dd>60 rows</dd>", "<dd>36</dd>"]
     {
@@ -36,7 +39,7 @@ fn only_commands_that_were_run_are_shown() {
     let known = unmix::fit("pca", model.settings(), &mut rows(&data.x, picture(6)), &run).unwrap();
     let html = made(&known, Some(&given), &options);
     let part = section(&html, "reproduce");
-    assert!(part.contains("unmix fit pca x.npy -k 2") && part.contains(typed), "{part}");
+    assert!(part.contains("unmix fit pca x.npy -k 2") && part.contains(invocation), "{part}");
     assert!(!part.contains("does not record"), "{part}");
     let whole = Options { reproduce: vec!["unmix fit pca x.npy -k 2".into()], ..options };
     assert_eq!(section(&made(&known, Some(&given), &whole), "reproduce").matches("unmix fit").count(), 1);

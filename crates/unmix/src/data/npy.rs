@@ -11,6 +11,7 @@ use std::path::Path;
 
 /// The header of a `.npy` file.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NpyHeader {
     /// How a number is stored.
     pub number: NumberType,
@@ -23,6 +24,11 @@ pub struct NpyHeader {
 }
 
 impl NpyHeader {
+    /// An array in C order whose numbers begin at byte `start`.
+    pub fn new(number: NumberType, shape: Vec<u64>, start: u64) -> Self {
+        Self { number, fortran: false, shape, start }
+    }
+
     /// Strides in bytes, one for every axis.
     pub fn strides(&self) -> Vec<i64> {
         let mut strides = vec![0; self.shape.len()];

@@ -265,11 +265,11 @@ impl<'a, 'b, T: Real> Projected<'a, 'b, T> {
     ///
     /// # Errors
     ///
-    /// Refuses `asked` for rows that are held by remote workers.
-    pub(crate) fn as_rows(&self, asked: &str) -> Result<Rows<'_, T>> {
+    /// Refuses `request` for rows that are held by remote workers.
+    pub(crate) fn as_rows(&self, request: &str) -> Result<Rows<'_, T>> {
         match &self.copy {
             Some(copy) => self.lent(copy),
-            None => Err(super::remote::not_here(asked)),
+            None => Err(super::remote::not_here(request)),
         }
     }
 

@@ -11,6 +11,7 @@ use std::ops::Range;
 
 /// Storage format of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NumberType {
     /// `b` bool, `i` signed, `u` unsigned, `f` floating point, as numpy writes it.
     pub kind: u8,
@@ -21,9 +22,19 @@ pub struct NumberType {
 }
 
 impl NumberType {
+    /// Format of `kind` and `size`; `big_endian`: the most significant byte is first.
+    pub const fn new(kind: u8, size: usize, big_endian: bool) -> Self {
+        Self { kind, size, big_endian }
+    }
+
+    /// Format of `kind` and `size` in the byte order of this machine.
+    pub const fn native(kind: u8, size: usize) -> Self {
+        Self::new(kind, size, cfg!(target_endian = "big"))
+    }
+
     /// Little-endian format of `kind` and `size`.
     pub const fn little(kind: u8, size: usize) -> Self {
-        Self { kind, size, big_endian: false }
+        Self::new(kind, size, false)
     }
 
     /// Whether this kind and size are supported.
@@ -54,6 +65,7 @@ impl NumberType {
 
 /// Some axes of an array, flattened in C order: their lengths, and their strides in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Axes {
     /// Length of each axis.
     pub dims: Vec<u64>,
@@ -62,6 +74,11 @@ pub struct Axes {
 }
 
 impl Axes {
+    /// Axes of these lengths; `strides` has as many numbers.
+    pub fn new(dims: Vec<u64>, strides: Vec<i64>) -> Self {
+        Self { dims, strides }
+    }
+
     /// One axis.
     pub fn one(len: u64, stride: i64) -> Self {
         Self { dims: vec![len], strides: vec![stride] }
@@ -148,7 +165,7 @@ impl<'a> RawArray<'a> {
     /// Contiguous rows of `n_features` numbers of type `T`.
     pub(crate) fn row_major<T: Real>(bytes: Bytes<'a>, n_rows: u64, n_features: usize) -> Result<Self> {
         let size = T::DTYPE.size();
-        let number = NumberType { kind: b'f', size, big_endian: cfg!(target_endian = "big") };
+        let number = NumberType::native(b'f', size);
         let rows = Axes::one(n_rows, (n_features * size) as i64);
         Self::new(bytes, 0, number, rows, Axes::one(n_features as u64, size as i64))
     }

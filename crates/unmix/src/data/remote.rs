@@ -95,9 +95,9 @@ impl<T: Real> Workers for Coordinates<'_, '_, T> {
 }
 
 /// The error of an operation that needs the rows themselves.
-pub(crate) fn not_here(asked: &str) -> Error {
+pub(crate) fn not_here(request: &str) -> Error {
     Error::Unsupported {
-        asked: asked.into(),
+        asked: request.into(),
         found: "the rows are held by remote workers, which return only sums over them".into(),
         remedy: "choose a method that needs only sums over the rows, or load the rows on this machine".into(),
     }
@@ -129,9 +129,9 @@ impl<'a, T: Real> Rows<'a, T> {
     ///
     /// # Errors
     ///
-    /// Refuses the operation `asked` if the rows are held by remote workers.
-    pub(crate) fn here(&self, asked: &str) -> Result<()> {
-        self.source().remote().map_or(Ok(()), |_| Err(not_here(asked)))
+    /// Refuses the operation `request` if the rows are held by remote workers.
+    pub(crate) fn here(&self, request: &str) -> Result<()> {
+        self.source().remote().map_or(Ok(()), |_| Err(not_here(request)))
     }
 
     /// Sample weights, requested from the workers that hold them; `None` without weights. No row is read.

@@ -7,6 +7,7 @@ use crate::num::Real;
 
 /// Row and column indices of cells, counted from 0, and their values if these are listed; NaN for unknown values.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Triplets<T> {
     /// Row and column of each cell.
     pub cells: Vec<(u64, u64)>,

@@ -15,12 +15,16 @@ pub enum Caller {
     Python,
 }
 
+/// How a caller allows that files are replaced.
+pub(super) const REPLACE: &str = "set force to replace it";
+
 /// Operations that messages name: the Rust path, the command, and the name in Python.
 const OPERATIONS: &[(&str, &str, &str)] = &[
     ("unmix::impute::Imputer", "'unmix impute'", "the method impute of PPCA"),
     ("unmix::method::fit_by_sums", "'unmix fit --sums'", "partial_fit"),
     ("Model::load", "'unmix show'", "unmix.load"),
     ("transpose it first", "add --transpose", "give X.T"),
+    (REPLACE, "add --force to replace it", "give force=True to replace it"),
     (
         "give NaN for such cells, or a list of the observed ones",
         "give NaN for such cells (--na 0 in a text file), or a list of the observed ones with --triplets",

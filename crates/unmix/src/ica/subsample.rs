@@ -24,11 +24,11 @@ pub(super) const MOST: u64 = 12;
 /// Length of a block of consecutive rows.
 const RUN: u64 = 32;
 
-/// Number of rows, of `n`, for the first steps of a search for `k` sources: as `asked`, or, with `auto`, by the constants above. `None`
+/// Number of rows, of `n`, for the first steps of a search for `k` sources: as `requested`, or, with `auto`, by the constants above. `None`
 /// for all rows.
-pub(super) fn size(asked: Option<u64>, n: u64, k: usize, auto: bool) -> Option<u64> {
+pub(super) fn size(requested: Option<u64>, n: u64, k: usize, auto: bool) -> Option<u64> {
     let enough = (ROWS * (k as u64).pow(2)).max(FEWEST);
-    match asked {
+    match requested {
         Some(m) => Some(m).filter(|&m| m > k as u64 && m < n),
         None => Some(enough).filter(|&m| auto && n / SHARE >= m),
     }

@@ -74,14 +74,14 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
     ///
     /// # Errors
     ///
-    /// Refuses `asked` for rows that are held by remote workers.
-    pub(crate) fn with_rows<O>(&self, asked: &str, f: impl FnOnce(&Rows<'_, T>) -> Result<O>) -> Result<O> {
+    /// Refuses `request` for rows that are held by remote workers.
+    pub(crate) fn with_rows<O>(&self, request: &str, f: impl FnOnce(&Rows<'_, T>) -> Result<O>) -> Result<O> {
         match self.place {
             SweptRows::Rows(rows) => {
-                rows.here(asked)?;
+                rows.here(request)?;
                 f(rows)
             }
-            SweptRows::Projected(projected) => f(&projected.as_rows(asked)?),
+            SweptRows::Projected(projected) => f(&projected.as_rows(request)?),
         }
     }
 

@@ -34,18 +34,18 @@ impl Preparation {
         let (n, p) = (rows.n_counted(), rows.n_features());
         let bounds = Bounds { n, p, origin: rows.origin(), least: self.least, overcomplete: false };
         let (most, mut warnings) = (bounds.most(), Vec::new());
-        let asked = self.asked(bounds, &mut warnings)?;
+        let requested = self.requested(bounds, &mut warnings)?;
         let Preparation { method, center, standardize, .. } = *self;
         let principal = PrincipalAxes::of(
             rows,
-            WhiteningOptions { method, top: asked, center, standardize, weak: true },
+            WhiteningOptions { method, top: requested, center, standardize, weak: true },
             run,
         )?;
         let found = &principal.found;
         let rank = found.axes.rows();
         let wanted = match self.n_components {
             Components::Share(share) => found.fewest_for(share),
-            _ => asked.unwrap_or(most),
+            _ => requested.unwrap_or(most),
         };
         let k = wanted.min(rank);
         if k < wanted {
@@ -57,7 +57,7 @@ impl Preparation {
     }
 
     /// The number requested, if it is a number.
-    fn asked(&self, bounds: Bounds<'_>, warnings: &mut Vec<String>) -> Result<Option<usize>> {
+    fn requested(&self, bounds: Bounds<'_>, warnings: &mut Vec<String>) -> Result<Option<usize>> {
         let most = bounds.most();
         match self.n_components {
             Components::Count(k) if k > most && self.clips => {

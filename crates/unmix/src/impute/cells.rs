@@ -20,14 +20,14 @@ struct FittedRows<'m> {
 }
 
 impl<'m> FittedRows<'m> {
-    fn of(model: &'m Model, asked: &str) -> Result<Self> {
+    fn of(model: &'m Model, request: &str) -> Result<Self> {
         let tensor = |name: &str| model.tensor(name).ok_or(());
         let parts = || -> std::result::Result<_, ()> {
             let (codes, offsets) = (tensor("row_codes")?, tensor("row_offsets")?);
             Ok((codes, offsets, tensor("row_errors")?, tensor("row_offset_scale")?))
         };
         let (codes, offsets, errors, scale) = parts().map_err(|()| Error::Unsupported {
-            asked: format!("{asked} by the {} model", model.method().key),
+            asked: format!("{request} by the {} model", model.method().key),
             found: "it does not store the rows that it was fitted to".into(),
             remedy: "fit matrix-completion, or impute the cells of given rows".into(),
         })?;
@@ -38,7 +38,7 @@ impl<'m> FittedRows<'m> {
         let fits = codes.as_slice().len() == n * k && errors.as_slice().len() == n * width;
         let (true, Some(scale)) = (fits, scale.f64s().first().copied()) else {
             return Err(Error::Unsupported {
-                asked: asked.into(),
+                asked: request.into(),
                 found: "the shapes of row_codes, row_offsets, row_errors and row_offset_scale do not agree"
                     .into(),
                 remedy: "the file is corrupt: fit the model again".into(),

@@ -61,8 +61,8 @@ impl Method {
     }
 
     fn refused(&self, what: &str, found: &str, remedy: &str) -> Error {
-        let asked = format!("{} of {what}", self.key);
-        Error::Unsupported { asked, found: found.into(), remedy: remedy.into() }
+        let request = format!("{} of {what}", self.key);
+        Error::Unsupported { asked: request, found: found.into(), remedy: remedy.into() }
     }
 
     /// [`check`](Self::check) and [`check_rows`](Self::check_rows), for a fit with these settings. If there is a checkpoint, the file is created or

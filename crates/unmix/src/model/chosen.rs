@@ -47,16 +47,16 @@ impl Model {
         (0..self.n_codes()).map(|i| format!("{class}{i}")).collect()
     }
 
-    /// Indices of the components `asked` by the setting `name`, in ascending order, without duplicates.
+    /// Indices of the components `requested` by the setting `name`, in ascending order, without duplicates.
     ///
     /// # Errors
     ///
     /// [`Error::Setting`] for a component that the model does not have.
-    pub fn choose(&self, name: &str, asked: &[ComponentSelection]) -> Result<Vec<usize>> {
+    pub fn choose(&self, name: &str, requested: &[ComponentSelection]) -> Result<Vec<usize>> {
         let names = self.component_names();
         let k = names.len();
         let mut found = Vec::new();
-        for one in asked {
+        for one in requested {
             let outside = || {
                 let why = format!("the model has {k} components, numbered from 0");
                 Error::setting(name, one, why, "give numbers or names of components of the model")

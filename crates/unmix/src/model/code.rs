@@ -243,14 +243,14 @@ impl Code {
         by_type(|| self.encoder.in_f32(), || self.encoder.in_f64())
     }
 
-    /// The decoder for type `T`; `asked` names the operation in the error.
+    /// The decoder for type `T`; `request` names the operation in the error.
     ///
     /// # Errors
     ///
     /// No decoder.
-    pub(super) fn decode_map<T: Real>(&self, asked: &str) -> Result<Box<dyn RowMap<T>>> {
+    pub(super) fn decode_map<T: Real>(&self, request: &str) -> Result<Box<dyn RowMap<T>>> {
         let decoder = self.decoder().ok_or_else(|| Error::Unsupported {
-            asked: asked.into(),
+            asked: request.into(),
             found: "the codes of this model do not determine rows".into(),
             remedy: "encode rows alone".into(),
         })?;

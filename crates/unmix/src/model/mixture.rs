@@ -122,9 +122,9 @@ impl Model {
         self.by_part(mixture, "scoring", 1, rows, run, sink, |joint, out| out[0] = Mixture::normalise(joint))
     }
 
-    fn without(&self, asked: &str, found: &str, remedy: &str) -> Error {
-        let asked = format!("{asked} under the {} model", self.method().key);
-        Error::Unsupported { asked, found: found.into(), remedy: remedy.into() }
+    fn without(&self, request: &str, found: &str, remedy: &str) -> Error {
+        let request = format!("{request} under the {} model", self.method().key);
+        Error::Unsupported { asked: request, found: found.into(), remedy: remedy.into() }
     }
 
     /// `width` numbers for each row, computed by `of` from the logarithms of its joint densities.

@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 
 /// The value of a map at rows `A`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Image {
     /// `Φ(A)`, of the shape of `A`.
     pub direction: Matrix<f64>,
@@ -35,6 +36,13 @@ pub struct Image {
     pub slope: Vec<f64>,
     /// The function whose gradient is `Φ`.
     pub objective: f64,
+}
+
+impl Image {
+    /// The value of a map at `A`: `direction` has the shape of `A`, `slope` a number for each row.
+    pub fn new(direction: Matrix<f64>, slope: Vec<f64>, objective: f64) -> Self {
+        Self { direction, slope, objective }
+    }
 }
 
 /// The map of a power iteration.

@@ -324,45 +324,45 @@ fn read(path: &Path) -> Result<Content<'static>> {
 }
 
 /// Refuses a checkpoint of another fit.
-fn compare(path: &Path, found: &Identity, asked: &Identity) -> Result<()> {
-    let differs = |what: &str, found: &dyn std::fmt::Display, asked: &dyn std::fmt::Display| {
-        let found = format!("it is a checkpoint of a fit with {what} {found}, but this one has {asked}");
+fn compare(path: &Path, found: &Identity, requested: &Identity) -> Result<()> {
+    let differs = |what: &str, found: &dyn std::fmt::Display, requested: &dyn std::fmt::Display| {
+        let found = format!("it is a checkpoint of a fit with {what} {found}, but this one has {requested}");
         Err(Error::format(path, found, BEGIN_ANEW))
     };
-    if found.version != asked.version {
-        return differs("version", &found.version, &asked.version);
+    if found.version != requested.version {
+        return differs("version", &found.version, &requested.version);
     }
-    if found.method != asked.method {
-        return differs("method", &found.method, &asked.method);
+    if found.method != requested.method {
+        return differs("method", &found.method, &requested.method);
     }
-    if found.dtype != asked.dtype {
-        return differs("numbers of type", &found.dtype, &asked.dtype);
+    if found.dtype != requested.dtype {
+        return differs("numbers of type", &found.dtype, &requested.dtype);
     }
     let shape = |of: &Identity| format!("{} x {}", of.n_rows, of.n_features);
-    if shape(found) != shape(asked) {
-        return differs("rows of shape", &shape(found), &shape(asked));
+    if shape(found) != shape(requested) {
+        return differs("rows of shape", &shape(found), &shape(requested));
     }
-    if found.feature_shape != asked.feature_shape {
+    if found.feature_shape != requested.feature_shape {
         let shape = |of: &Identity| format!("{:?}", of.feature_shape);
-        return differs("samples of shape", &shape(found), &shape(asked));
+        return differs("samples of shape", &shape(found), &shape(requested));
     }
-    if found.settings != asked.settings {
-        let (found, asked) = different_settings(&found.settings, &asked.settings);
-        return differs("settings", &found, &asked);
+    if found.settings != requested.settings {
+        let (found, requested) = different_settings(&found.settings, &requested.settings);
+        return differs("settings", &found, &requested);
     }
-    if found.seed != asked.seed {
-        return differs("seed", &found.seed, &asked.seed);
+    if found.seed != requested.seed {
+        return differs("seed", &found.seed, &requested.seed);
     }
-    if found.rows != asked.rows {
+    if found.rows != requested.rows {
         let found = "it is a checkpoint of a fit of other rows (their checksums differ)";
         return Err(Error::format(path, found, BEGIN_ANEW));
     }
-    if found.init != asked.init {
+    if found.init != requested.init {
         let found = "it is a checkpoint of a fit with another start (init)";
         return Err(Error::format(path, found, BEGIN_ANEW));
     }
-    let mut tables = found.tables.keys().chain(asked.tables.keys());
-    match tables.find(|name| found.tables.get(*name) != asked.tables.get(*name)) {
+    let mut tables = found.tables.keys().chain(requested.tables.keys());
+    match tables.find(|name| found.tables.get(*name) != requested.tables.get(*name)) {
         Some(name) => {
             let found = format!("it is a checkpoint of a fit with other values of {name}");
             Err(Error::format(path, found, BEGIN_ANEW))
@@ -372,10 +372,10 @@ fn compare(path: &Path, found: &Identity, asked: &Identity) -> Result<()> {
 }
 
 /// The settings with different values, as in "n_components=3, tol=0.001", in each of two sets of settings in JSON.
-fn different_settings(found: &str, asked: &str) -> (String, String) {
+fn different_settings(found: &str, requested: &str) -> (String, String) {
     type Settings = BTreeMap<String, serde_json::Value>;
     let read = |text: &str| serde_json::from_str::<Settings>(text);
-    let (Ok(a), Ok(b)) = (read(found), read(asked)) else { return (found.into(), asked.into()) };
+    let (Ok(a), Ok(b)) = (read(found), read(requested)) else { return (found.into(), requested.into()) };
     let names: BTreeSet<&String> =
         a.keys().chain(b.keys()).filter(|name| a.get(*name) != b.get(*name)).collect();
     let written = |of: &Settings| {

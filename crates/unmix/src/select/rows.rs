@@ -7,6 +7,7 @@ use crate::num::{Matrix, Real};
 use crate::run::Run;
 
 /// Settled rows, as used by the fit.
+#[non_exhaustive]
 pub struct FittedRows<'a, 'b, T: Real> {
     /// The rows.
     pub rows: &'a Rows<'b, T>,
@@ -16,7 +17,12 @@ pub struct FittedRows<'a, 'b, T: Real> {
     pub scale: Option<&'a [f64]>,
 }
 
-impl<T: Real> FittedRows<'_, '_, T> {
+impl<'a, 'b, T: Real> FittedRows<'a, 'b, T> {
+    /// Rows whose columns have this centre, and are divided by `scale`, if it is given.
+    pub fn new(rows: &'a Rows<'b, T>, mean: &'a [f64], scale: Option<&'a [f64]>) -> Self {
+        Self { rows, mean, scale }
+    }
+
     /// The centred and scaled columns that are not 0 in every row, as rows of the result. A row is repeated by its weight, an integer.
     ///
     /// `copies` is the number of tables of this size that the rule needs at the same time.

@@ -98,6 +98,7 @@ pub struct Size {
 
 /// Options of the table.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SizeRequest<'a> {
     /// Settings of the method, without `n_components`.
     pub settings: &'a Map<String, Value>,
@@ -106,6 +107,13 @@ pub struct SizeRequest<'a> {
     /// The largest number of components; with `None`, the table ends after three successive numbers that improve neither BIC nor
     /// held-out cells.
     pub most: Option<usize>,
+}
+
+impl<'a> SizeRequest<'a> {
+    /// A table by these criteria up to `most` components; with `None`, until no criterion improves.
+    pub fn new(settings: &'a Map<String, Value>, rules: &'a [SizeRule], most: Option<usize>) -> Self {
+        Self { settings, rules, most }
+    }
 }
 
 /// The table.
@@ -359,8 +367,8 @@ fn line<T: Real>(
     };
     let (log_likelihood, aic, bic) = (number("log_likelihood")?, number("aic")?, number("bic")?);
     if let Some(bound) = method.settings.iter().find(|s| s.name == "max_iter") {
-        let asked = settings.get(bound.name).and_then(Value::as_u64).unwrap_or(ITERATIONS);
-        settings.insert(bound.name.into(), asked.min(ITERATIONS).into());
+        let requested = settings.get(bound.name).and_then(Value::as_u64).unwrap_or(ITERATIONS);
+        settings.insert(bound.name.into(), requested.min(ITERATIONS).into());
     }
     let cells = match hidden {
         None => None,

@@ -32,11 +32,19 @@ impl Default for FineTuning {
 
 /// Rows and their labels, which count from 0.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Labelled<'a, T> {
     /// Rows, row-major.
     pub x: &'a [T],
     /// A label for each row.
     pub labels: &'a [u32],
+}
+
+impl<'a, T> Labelled<'a, T> {
+    /// Rows, row-major, with a label for each.
+    pub fn new(x: &'a [T], labels: &'a [u32]) -> Self {
+        Self { x, labels }
+    }
 }
 
 /// Result of fine-tuning.

@@ -21,11 +21,15 @@ mod fine_tuning;
 mod products;
 mod weights;
 
-pub use boltzmann::{BoltzmannLearner, BoltzmannTraining};
-pub use classify::{ClassifierLearner, ClassifierTraining, ClassifierWeights};
-pub use denoise::{Corruption, DenoisingLearner, DenoisingTraining, Noise};
+pub use classify::ClassifierWeights;
+pub use denoise::Noise;
 pub use fine_tuning::{FineTuned, FineTuning, Labelled};
-pub use weights::{Initial, LayerWeights, diverged};
+pub use weights::LayerWeights;
+
+// The learners, with which the methods train layers.
+pub(crate) use boltzmann::{BoltzmannLearner, BoltzmannTraining};
+pub(crate) use denoise::{Corruption, DenoisingLearner, DenoisingTraining};
+pub(crate) use weights::{Initial, diverged};
 
 #[cfg(test)]
 mod classifier_tests;

@@ -169,8 +169,8 @@ impl Bounds<'_> {
     /// # Errors
     ///
     /// A number outside the range.
-    pub(crate) fn count(self, asked: Option<usize>) -> Result<usize> {
-        let Some(k) = asked else { return Ok(self.most()) };
+    pub(crate) fn count(self, requested: Option<usize>) -> Result<usize> {
+        let Some(k) = requested else { return Ok(self.most()) };
         let most = if self.overcomplete { usize::MAX } else { self.most() };
         match outside(k, &(self.least..=most), || self.too_many()) {
             Some(why) => Err(self.refused(&k, why)),
@@ -183,8 +183,8 @@ impl Bounds<'_> {
     /// # Errors
     ///
     /// A value out of range.
-    pub(crate) fn check(self, asked: &Components) -> Result<()> {
-        match *asked {
+    pub(crate) fn check(self, requested: &Components) -> Result<()> {
+        match *requested {
             Components::Count(k) => self.count(Some(k)).map(|_| ()),
             // An integer that is too large for the type of a count.
             Components::Share(f) if f >= u64::MAX as f64 => Err(self.refused(&f, self.too_many())),
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn numbers_of_components_have_a_range_that_messages_state() {
         let bounds = Bounds { n: 9, p: 5, origin: "x.npy", least: 1, overcomplete: false };
-        let refused = |of: Bounds<'_>, asked: Components| of.check(&asked).unwrap_err().to_string();
+        let refused = |of: Bounds<'_>, requested: Components| of.check(&requested).unwrap_err().to_string();
         assert_eq!((bounds.count(None).unwrap(), bounds.count(Some(5)).unwrap()), (5, 5));
         assert_eq!(
             refused(bounds, Components::Count(6)),

@@ -313,7 +313,7 @@ fn intervals(agreements: &[Vec<f64>], resamples: &[Vec<Vec<f64>>], unknown: bool
 /// The number of resamples of so many `blocks` of rows: the one requested, or else the default.
 fn n_resamples(trials: Trials, blocks: u64) -> Result<usize> {
     let number = match trials.bootstrap {
-        Some(asked) => asked,
+        Some(requested) => requested,
         // With one split every interval is [0, 1], whatever the resamples.
         None if trials.splits < 2 => 0,
         None => bootstrap::default_number(blocks),

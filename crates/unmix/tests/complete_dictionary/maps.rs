@@ -17,7 +17,7 @@ impl PowerMap for Population {
             None => w.powi(3),
         };
         let direction = Matrix::from_fn(w.rows(), w.cols(), |i, j| entry(w[(i, j)]));
-        Ok(Some(Image { direction, slope: vec![3.0; w.rows()], objective: 0.0 }))
+        Ok(Some(Image::new(direction, vec![3.0; w.rows()], 0.0)))
     }
 }
 

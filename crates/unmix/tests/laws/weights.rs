@@ -59,10 +59,10 @@ fn a_weight_of_two_is_the_row_twice_or_weights_are_refused() {
         if case.method.accepts.weights {
             declared.insert(case.method.key);
         }
-        let asked = if case.method.accepts.weights { listed } else { Some(&in_general[..]) };
-        if let Some(asked) = asked {
+        let requested = if case.method.accepts.weights { listed } else { Some(&in_general[..]) };
+        if let Some(requested) = requested {
             left.retain(|entry| !is(entry, &case));
-            [by_key, typed, narrow].into_iter().for_each(|found| refuses(&case, found, asked));
+            [by_key, typed, narrow].into_iter().for_each(|found| refuses(&case, found, requested));
             continue;
         }
         counting.insert(case.method.key);

@@ -264,8 +264,9 @@ fn unsupported_configurations_and_tensors_are_refused() {
     let pca = unmix::Pca::default().fit(&mut Rows::from_slice(&x, 32).unwrap(), &Run::default()).unwrap();
     let error = export(&pca, &place, Export::default()).unwrap_err().to_string();
     assert!(error.contains("not a sparse autoencoder"), "{error}");
-    let error = export(&model, &place, Export::default()).unwrap_err().to_string();
-    assert!(error.contains("already exists"), "{error}");
+    let error = export(&model, &place, Export::default()).unwrap_err();
+    assert!(error.to_string().contains("already exists"), "{error}");
+    assert!(matches!(error, unmix::Error::Exists { path } if path == place.join("cfg.json")));
     let large: Vec<f64> = x.iter().map(|x| 1e7 * x).collect();
     let spec = SparseAutoencoder { n_components: Some(8), max_epochs: 1, ..Default::default() };
     let half = Export { dtype: Some(Precision::Float16), force: true };

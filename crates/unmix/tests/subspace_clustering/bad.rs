@@ -69,8 +69,8 @@ fn one_cluster_in_nearly_all_columns_gives_a_warning() {
     let x = Matrix::from_fn(120, 6, |i, j| sizes[j] * draws.normal((6 * i + j) as u64));
     let none = "no clusters were found: all rows are in one subspace, of dimension";
     assert!(warned(&fit(&SubspaceClustering::default(), &x), none));
-    let asked = SubspaceClustering { n_clusters: Some(1), ..Default::default() };
-    assert!(!warned(&fit(&asked, &x), none));
+    let requested = SubspaceClustering { n_clusters: Some(1), ..Default::default() };
+    assert!(!warned(&fit(&requested, &x), none));
     // A plane in ten columns is a result.
     let plane = union(10, &[2], 60, 0.05, 3);
     assert!(!warned(&fit(&SubspaceClustering::default(), &plane.x), none));

@@ -33,7 +33,7 @@ pub(super) struct Part {
 
 impl Part {
     pub(super) fn labelled(&self) -> Labelled<'_, f32> {
-        Labelled { x: &self.x, labels: &self.labels }
+        Labelled::new(&self.x, &self.labels)
     }
 }
 

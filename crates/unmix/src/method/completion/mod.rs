@@ -256,11 +256,11 @@ impl MatrixCompletion {
             out.extend(undetermined("row", of_rows, kept));
             out.extend(undetermined("column", cells.of_column.iter().copied(), kept));
         }
-        if let Some(asked) =
+        if let Some(requested) =
             self.n_components.filter(|k| self.algorithm == CompletionAlgorithm::Als && kept < *k)
         {
             out.push(format!(
-                "the observed cells support {kept} of {asked} factors; the estimated variance of the others is 0, so they are dropped"
+                "the observed cells support {kept} of {requested} factors; the estimated variance of the others is 0, so they are dropped"
             ));
         }
         out

@@ -202,11 +202,11 @@ impl Ica {
                 "choose algorithm='easi', or fit all rows".into(),
             );
         }
-        if let Components::Count(asked) = self.n_components
-            && asked != k
+        if let Components::Count(requested) = self.n_components
+            && requested != k
         {
             let why = "incremental fits do not whiten rows, so they drop no direction";
-            return refused("n_components", asked.to_string(), why, format!("give {k}, or leave it out"));
+            return refused("n_components", requested.to_string(), why, format!("give {k}, or leave it out"));
         }
         if matches!(self.n_components, Components::Share(_)) {
             let why = "a share of the variance needs all rows at once";

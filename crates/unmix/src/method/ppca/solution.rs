@@ -41,8 +41,8 @@ pub(crate) struct Problem {
 }
 
 /// Refuses selection rules that need the rows, where only sums over them are given.
-fn needs_no_rows(asked: &Components) -> Result<()> {
-    let Components::Rule(rule) = asked else { return Ok(()) };
+fn needs_no_rows(requested: &Components) -> Result<()> {
+    let Components::Rule(rule) = requested else { return Ok(()) };
     let why = "this rule needs the rows, but the model holds only sums over them, as after incremental fits and merges";
     let rule = format!("'{}'", rule.name());
     Err(Error::setting(
@@ -77,17 +77,17 @@ pub(super) struct FitDetails {
 }
 
 impl Problem {
-    /// Fits rows with the settings `spec`; if `asked` is a rule, the number of components is determined first, by fits with `by`.
+    /// Fits rows with the settings `spec`; if `requested` is a rule, the number of components is determined first, by fits with `by`.
     pub(crate) fn fit<T: Real>(
         mut self,
         spec: &impl Serialize,
-        asked: &Components,
+        requested: &Components,
         rows: &mut Rows<'_, T>,
         by: &FitBy<'_, T>,
         run: &Run<'_>,
     ) -> Result<Model> {
         self.method.begin(spec, rows, run)?;
-        if let Components::Rule(rule) = asked {
+        if let Components::Rule(rule) = requested {
             self.n_components = Some(size_by(self.method, *rule, spec, rows, by, run)?);
         }
         let size = Size { counted: rows.n_counted(), p: rows.n_features(), origin: rows.origin() };
@@ -127,12 +127,12 @@ impl Problem {
     pub(crate) fn fit_sums(
         &self,
         spec: &impl Serialize,
-        asked: &Components,
+        requested: &Components,
         sums: &Sums,
         features: &Features,
         run: &Run<'_>,
     ) -> Result<Model> {
-        needs_no_rows(asked)?;
+        needs_no_rows(requested)?;
         self.method.begin_sums(spec, sums)?;
         let scatter = sums.total();
         let (p, dtype) = (scatter.mean.len(), sums.dtype());
@@ -165,9 +165,9 @@ impl Problem {
             )
         };
         match (&self.groups, self.n_components) {
-            (Some(Groups::Sizes(sizes)), asked) => {
+            (Some(Groups::Sizes(sizes)), requested) => {
                 let sum = sizes.iter().fold(0usize, |sum, d| sum.saturating_add(*d));
-                if let Some(k) = asked.filter(|k| *k != sum) {
+                if let Some(k) = requested.filter(|k| *k != sum) {
                     let why = format!("the blocks of groups={sizes:?} have {sum} components");
                     return Err(Error::setting(
                         "n_components",

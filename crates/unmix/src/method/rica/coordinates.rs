@@ -13,11 +13,11 @@ use crate::stats::GatherLengths;
 /// features.
 pub(super) const FEW: usize = 10;
 
-/// Number of whitened directions, of `rank`, for `asked` features: all, unless the `n` rows are few for them. Then as many as there are
+/// Number of whitened directions, of `rank`, for `requested` features: all, unless the `n` rows are few for them. Then as many as there are
 /// features (as in ICA), or a tenth of the rows if no number of features is requested.
-pub(super) fn whitened(n: f64, rank: usize, asked: Option<usize>) -> usize {
+pub(super) fn whitened(n: f64, rank: usize, requested: Option<usize>) -> usize {
     match n < (FEW * rank) as f64 {
-        true => asked.unwrap_or(n as usize / FEW).clamp(1, rank.max(1)),
+        true => requested.unwrap_or(n as usize / FEW).clamp(1, rank.max(1)),
         false => rank,
     }
 }

@@ -237,25 +237,25 @@ impl Rica {
     fn task<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Task> {
         let given = run.initial_components(rows.n_features(), self.n_components.unwrap_or(0))?;
         let given = given.map(|filters| filters.rows()).or_else(|| self.w_init.as_ref().map(Vec::len));
-        let asked = self.n_components.or(given);
+        let n_requested = self.n_components.or(given);
         let Self { whiten, center, standardize, .. } = *self;
         let size = matches!(self.beta, Beta::Auto(_));
-        let requested = Requested { whiten, center, standardize, size, features: asked };
+        let requested = Requested { whiten, center, standardize, size, features: n_requested };
         let mut coordinates = coordinates(rows, requested, run)?;
         let (p, d) = (rows.n_features(), coordinates.k());
         let mut warnings = Vec::new();
         // More features than columns are an overcomplete model; between rank and number of columns they are
         // not intended.
-        let k = match asked {
+        let k = match n_requested {
             Some(k) if k <= p => k.min(d),
             Some(k) => k,
             None => d,
         };
-        if self.whiten && k < asked.unwrap_or(p) && Some(d) == coordinates.rank {
+        if self.whiten && k < n_requested.unwrap_or(p) && Some(d) == coordinates.rank {
             let (directions, are) = if k == 1 { ("direction", "is") } else { ("directions", "are") };
             warnings.push(format!(
                 "the rows vary along {k} {directions} only, so {k} of {} features {are} kept",
-                asked.unwrap_or(p)
+                n_requested.unwrap_or(p)
             ));
         }
         warnings.extend(few_rows(&coordinates, k));

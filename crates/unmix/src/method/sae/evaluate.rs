@@ -86,10 +86,10 @@ pub fn is_autoencoder(model: &Model) -> bool {
     model.method().key == METHOD.key
 }
 
-fn check(model: &Model, asked: &str, n_features: usize, origin: &str) -> Result<()> {
+fn check(model: &Model, request: &str, n_features: usize, origin: &str) -> Result<()> {
     if !is_autoencoder(model) {
         return Err(Error::Unsupported {
-            asked: format!("{asked} of the {} model", model.method().key),
+            asked: format!("{request} of the {} model", model.method().key),
             found: "it is not a sparse autoencoder".into(),
             remedy: format!("give a model of the method {}", METHOD.key),
         });

@@ -34,9 +34,9 @@ pub(super) struct ReportExtras {
 
 impl<T: Real> SolverOutput<'_, T> {
     /// The same with components in the order that was requested.
-    pub(super) fn in_order(mut self, asked: Order) -> Self {
+    pub(super) fn in_order(mut self, requested: Order) -> Self {
         let solved = &mut self.solved;
-        let order = match asked {
+        let order = match requested {
             Order::Variance => order::descending(&solved.sigma),
             Order::Found => (0..solved.w.rows()).collect(),
         };

@@ -130,8 +130,8 @@ impl SigmaPca {
         let literal = !self.tangent;
         let absolute = scale == BetaScale::Absolute;
         // Without a requested weight or unit, the rule is unchanged.
-        let asked = self.beta.or(absolute.then_some(1.0)).filter(|_| sparsity(&spec).is_some());
-        let Some(beta) = asked else { return spec };
+        let requested = self.beta.or(absolute.then_some(1.0)).filter(|_| sparsity(&spec).is_some());
+        let Some(beta) = requested else { return spec };
         let by_length = |size: f64| begin.length / size;
         let factor = match (absolute, self.beta.is_some()) {
             (true, true) => 1.0,

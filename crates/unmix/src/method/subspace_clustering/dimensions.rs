@@ -14,9 +14,9 @@ use crate::select;
 pub(super) fn of_clusters(
     table: &Table,
     members: &[Vec<usize>],
-    asked: Option<&Dimensions>,
+    requested: Option<&Dimensions>,
 ) -> Result<Vec<usize>> {
-    match asked {
+    match requested {
         Some(Dimensions::Same(d)) => Ok(vec![*d; members.len()]),
         Some(Dimensions::Each(given)) => {
             // The largest dimension is assigned to the cluster with the largest participation ratio `(Σ v)² / Σ v²` of its variances.

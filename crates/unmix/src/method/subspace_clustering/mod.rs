@@ -160,7 +160,7 @@ impl SubspaceClustering {
                 format!("choose a number from 1 to {}", bounds.n),
             ));
         }
-        let asked: &[usize] = match &self.n_components {
+        let requested: &[usize] = match &self.n_components {
             None => &[],
             Some(Dimensions::Same(d)) => &[*d],
             Some(Dimensions::Each(list)) => {
@@ -180,7 +180,7 @@ impl SubspaceClustering {
                 list
             }
         };
-        asked.iter().try_for_each(|d| bounds.count(Some(*d)).map(|_| ()))
+        requested.iter().try_for_each(|d| bounds.count(Some(*d)).map(|_| ()))
     }
 
     /// Clusters and their subspaces.
@@ -260,14 +260,14 @@ impl SubspaceClustering {
         }
         let Some(bases) = run.initial_subspaces(table.p(), self.n_clusters)? else { return Ok(None) };
         let mut found: Vec<usize> = bases.iter().map(Matrix::rows).collect();
-        let mut asked = match &self.n_components {
+        let mut requested = match &self.n_components {
             None => found.clone(),
             Some(Dimensions::Same(d)) => vec![*d; found.len()],
             Some(Dimensions::Each(list)) => list.clone(),
         };
         found.sort_unstable();
-        asked.sort_unstable();
-        if asked != found {
+        requested.sort_unstable();
+        if requested != found {
             return Ok(None);
         }
         let center = self.center.then_some(table.center.as_slice());

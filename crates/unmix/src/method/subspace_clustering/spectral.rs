@@ -143,15 +143,15 @@ pub(super) struct Clustered {
     pub(super) cut: bool,
 }
 
-/// Clusters by the leading eigenvectors: `asked` of them, or as many as there are eigenvalues before the largest gap, at least 2.
+/// Clusters by the leading eigenvectors: `requested` of them, or as many as there are eigenvalues before the largest gap, at least 2.
 ///
 /// # Errors
 ///
 /// An eigenvalue decomposition that does not converge, a requested stop.
-pub(super) fn cluster(graph: &Graph, asked: Option<usize>, run: &Run<'_>) -> Result<Clustered> {
+pub(super) fn cluster(graph: &Graph, requested: Option<usize>, run: &Run<'_>) -> Result<Clustered> {
     let n = graph.n();
     run.stage("eigenvectors")?;
-    let m = asked.unwrap_or(MOST + 1).min(n);
+    let m = requested.unwrap_or(MOST + 1).min(n);
     if n == 0 || m <= 1 {
         return Ok(Clustered { labels: vec![0; n], k: 1, cut: false });
     }
@@ -162,7 +162,7 @@ pub(super) fn cluster(graph: &Graph, asked: Option<usize>, run: &Run<'_>) -> Res
         now
     };
     let (values, vectors) = graph.leading(m, run, &stop)?;
-    let k = asked.unwrap_or_else(|| gap(&values)).min(n);
+    let k = requested.unwrap_or_else(|| gap(&values)).min(n);
     run.stage("k-means")?;
     let mut points = vectors.top_rows(k).transposed();
     for i in 0..n {
@@ -207,8 +207,8 @@ mod tests {
                 |i: usize| (0..truth.len()).map(|j| (j, table[(i, j)])).filter(|l| l.1 > 0.3).collect();
             let sparse = Graph::Sparse((0..truth.len()).map(links).collect());
             for graph in [sparse, Graph::Dense(table)] {
-                for asked in [None, Some(3)] {
-                    let found = cluster(&graph, asked, &Run::default()).unwrap();
+                for requested in [None, Some(3)] {
+                    let found = cluster(&graph, requested, &Run::default()).unwrap();
                     assert_eq!(found.k, 3);
                     for i in 0..truth.len() {
                         for j in 0..i {

@@ -208,8 +208,8 @@ fn everything_that_determines_the_bits_of_a_fit_is_compared() {
         ("values of atoms", Identity { tables: BTreeMap::from([("atoms".into(), 6)]), ..identity() }),
         ("values of atoms", Identity { tables: BTreeMap::new(), ..identity() }),
     ];
-    let (found, asked) = different_settings(r#"{"k":1,"tol":0.5,"center":true}"#, r#"{"k":2,"tol":0.5}"#);
-    assert_eq!((found.as_str(), asked.as_str()), ("center=true, k=1", "center=null, k=2"));
+    let (found, requested) = different_settings(r#"{"k":1,"tol":0.5,"center":true}"#, r#"{"k":2,"tol":0.5}"#);
+    assert_eq!((found.as_str(), requested.as_str()), ("center=true, k=1", "center=null, k=2"));
     for (word, other) in others {
         let refused = again(other).expect_err(word).to_string();
         assert!(refused.contains(word) && !refused.contains('\n'), "{word}: {refused}");

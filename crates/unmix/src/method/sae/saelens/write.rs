@@ -46,11 +46,7 @@ pub fn export(model: &Model, folder: &Path, how: Export) -> Result<()> {
     for name in [WEIGHTS, CONFIG] {
         let path = folder.join(name);
         if path.exists() && !how.force {
-            return Err(Error::Unsupported {
-                asked: format!("writing {}", path.display()),
-                found: "the file already exists".into(),
-                remedy: "give another folder, or use force to replace it".into(),
-            });
+            return Err(Error::Exists { path });
         }
     }
     for (name, bytes) in [(WEIGHTS, &weights), (CONFIG, &config.into_bytes())] {

@@ -1,0 +1,242 @@
+//! Public types may grow without breaking code that uses them, and what is not for users is hidden from the documentation.
+
+use super::{code, root, sources};
+use std::path::Path;
+
+/// Exhaustive public enumerations, which may be matched without `_`: rows and numbers in one of the two floating-point types; where
+/// bytes may be; and the ways to choose components.
+const COMPLETE: [&str; 5] = ["AnyRows", "Bytes", "ComponentSelection", "Dtype", "Values"];
+
+/// Types that functions return and callers do not build, so that fields may be added.
+const RETURNED: [&str; 19] = [
+    "About",
+    "Choice",
+    "Clustering",
+    "Clusters",
+    "Column",
+    "Description",
+    "Input",
+    "LowRank",
+    "MapPoint",
+    "Match",
+    "MixedSources",
+    "PlantedBiclusters",
+    "PpcaSample",
+    "Quality",
+    "Report",
+    "Residual",
+    "RunRecord",
+    "Stability",
+    "Table",
+];
+
+/// Public structures with public fields that are neither `#[non_exhaustive]` nor have a default, and why.
+const WRITTEN: [(&str, &str); 8] = [
+    ("Accepts", "every method writes it as a literal, so that none forgets an entry"),
+    ("Method", "every method writes it as a literal, so that none forgets an entry"),
+    ("Options", "of reproductions: the caller decides about each; those of other crates have a default"),
+    ("Patches", "written as `Patches { stride: ..., ..Patches::of(8, 8) }`"),
+    ("Pictures", "images from files are given in it, too"),
+    ("PowerIteration", "none of its parameters has a default that suits all maps"),
+    ("SparseLoadings", "none of its parameters has a default"),
+    ("Stroke", "callers draw with it"),
+];
+
+/// The crates that are libraries.
+const LIBRARIES: [&str; 5] = ["unmix", "unmix-io", "unmix-report", "unmix-reproduce", "unmix-cli"];
+
+/// A public enumeration or structure.
+struct PublicType {
+    name: String,
+    is_enum: bool,
+    non_exhaustive: bool,
+    /// Whether it has a default, derived or written.
+    default: bool,
+    /// Whether one of its fields is public.
+    public_fields: bool,
+}
+
+/// Public enumerations and structures in a text.
+fn public_types(text: &str) -> Vec<PublicType> {
+    let (mut attributes, mut out) = (String::new(), Vec::new());
+    let lines: Vec<&str> = text.lines().collect();
+    for (i, line) in lines.iter().enumerate() {
+        let words = line.strip_prefix("pub enum ").or(line.strip_prefix("pub struct "));
+        if let Some(rest) = words {
+            let name = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap();
+            let body = lines[i + 1..].iter().take_while(|line| !line.starts_with('}'));
+            let in_braces = line.ends_with('{') && body.clone().any(|line| line.starts_with("    pub "));
+            let written =
+                |line: &&str| line.starts_with("impl") && line.contains(&format!(" Default for {name}"));
+            out.push(PublicType {
+                name: name.to_string(),
+                is_enum: line.starts_with("pub enum"),
+                non_exhaustive: attributes.contains("#[non_exhaustive]"),
+                default: attributes.contains("Default") || lines.iter().any(written),
+                public_fields: in_braces || line.contains("(pub "),
+            });
+        }
+        match line.starts_with("#[")
+            || (!attributes.is_empty() && (line.starts_with(' ') || line.starts_with(')')))
+        {
+            true => attributes += line,
+            false => attributes.clear(),
+        }
+    }
+    out
+}
+
+/// Files of a crate, relative to its `src`, without comments and tests.
+fn code_of(krate: &str) -> Vec<(String, String)> {
+    let folder = root().join("crates").join(krate).join("src");
+    let relative = |path: &Path| path.strip_prefix(&folder).unwrap().to_str().unwrap().replace('\\', "/");
+    sources(&folder).into_iter().map(|(path, text)| (relative(&path), code(&text))).collect()
+}
+
+/// The names in the `pub use` of these files that are not hidden from the documentation.
+fn exported_names(files: &[(String, String)]) -> Vec<String> {
+    let mut out = Vec::new();
+    for (_, text) in files {
+        for (at, _) in text.match_indices("pub use ") {
+            if !text[..at].trim_end().ends_with("#[doc(hidden)]") {
+                let names =
+                    text[at..].split(';').next().unwrap().split(|c: char| !c.is_alphanumeric() && c != '_');
+                out.extend(names.map(String::from));
+            }
+        }
+    }
+    out
+}
+
+/// Whether the module in this file is declared as public by the one that it is in. A module that is hidden from the documentation is not.
+fn is_public_module(files: &[(String, String)], file: &str) -> bool {
+    let module = file.strip_suffix("/mod.rs").unwrap_or(file.trim_end_matches(".rs"));
+    let (parents, name) = match module.rsplit_once('/') {
+        Some((parent, name)) => ([format!("{parent}.rs"), format!("{parent}/mod.rs")], name),
+        None => (["lib.rs".to_string(), "lib.rs".to_string()], module),
+    };
+    let declares = |text: &str| {
+        let declaration = format!("pub mod {name};");
+        text.split_once(&declaration)
+            .is_some_and(|(before, _)| !before.trim_end().ends_with("#[doc(hidden)]"))
+    };
+    file == "lib.rs" || files.iter().any(|(path, text)| parents.contains(path) && declares(text))
+}
+
+/// The public types of the libraries that their documentation shows, with their crates, and all enumerations of modules that are not hidden.
+fn shown_types() -> Vec<(&'static str, PublicType)> {
+    let lib = std::fs::read_to_string(root().join("crates/unmix/src/lib.rs")).unwrap();
+    let hidden: Vec<&str> =
+        lib.split("#[doc(hidden)]\npub mod ").skip(1).map(|rest| rest.split(';').next().unwrap()).collect();
+    assert!(hidden.contains(&"num") && hidden.contains(&"neural"), "{hidden:?}");
+    let mut out = Vec::new();
+    for krate in LIBRARIES {
+        let mut files = code_of(krate);
+        // Traits of `stats` are public, its statistics are not.
+        let is_hidden = |module: &str| krate == "unmix" && (hidden.contains(&module) || module == "stats");
+        files.retain(|(file, _)| !is_hidden(file.split('/').next().unwrap().trim_end_matches(".rs")));
+        let exported = exported_names(&files);
+        for (file, text) in &files {
+            let is_public = is_public_module(&files, file);
+            let shown = public_types(text)
+                .into_iter()
+                .filter(|t| t.is_enum || is_public || exported.contains(&t.name));
+            out.extend(shown.map(|found| (krate, found)));
+        }
+    }
+    out
+}
+
+#[test]
+fn types_that_may_grow_are_non_exhaustive() {
+    let (mut enums, mut structs, mut written) = (Vec::new(), Vec::new(), Vec::new());
+    let types = shown_types();
+    for (krate, found) in &types {
+        let name = format!("{krate}: {}", found.name);
+        if found.non_exhaustive {
+            continue;
+        }
+        if found.is_enum && !COMPLETE.contains(&&*found.name) {
+            enums.push(name);
+        } else if !found.is_enum && found.public_fields && !found.default {
+            let known = WRITTEN.iter().any(|(written, _)| *written == found.name);
+            if known { &mut written } else { &mut structs }.push(name);
+        }
+    }
+    assert!(enums.is_empty(), "#[non_exhaustive] is missing, or a word in COMPLETE:\n{}", enums.join("\n"));
+    assert!(
+        structs.is_empty(),
+        "#[non_exhaustive] is missing, or a reason in WRITTEN:\n{}",
+        structs.join("\n")
+    );
+    for (name, _) in WRITTEN {
+        assert!(written.iter().any(|w| w.ends_with(&format!(": {name}"))), "WRITTEN: {name} needs no reason");
+    }
+    for name in RETURNED.into_iter().chain(["FactorTable", "Grid", "NpyHeader", "Triplets"]) {
+        let is_open =
+            |(_, found): &(_, PublicType)| found.name == name && !found.is_enum && found.non_exhaustive;
+        assert!(types.iter().any(is_open), "{name} is not #[non_exhaustive]");
+    }
+}
+
+#[test]
+fn public_types_are_found_in_every_form() {
+    let text = "#[derive(Clone)]\n#[non_exhaustive]\npub struct A<T> {\n    x: T,\n}\n\npub struct B(pub u8);\n#[derive(\n    Default,\n)]\n\
+                pub struct C {\n    pub x: u8,\n}\npub enum D {\n    X,\n}\nimpl Default for B {}\npub struct E;\n";
+    let found: Vec<_> = public_types(text)
+        .into_iter()
+        .map(|t| (t.name, t.is_enum, t.non_exhaustive, t.default, t.public_fields))
+        .collect();
+    let expected = [
+        ("A", false, true, false, false),
+        ("B", false, false, true, true),
+        ("C", false, false, true, true),
+        ("D", true, false, false, false),
+        ("E", false, false, false, false),
+    ];
+    assert_eq!(found, expected.map(|(name, a, b, c, d)| (name.to_string(), a, b, c, d)));
+    let file = |name: &str, text: &str| (name.to_string(), text.to_string());
+    let files = [
+        file(
+            "lib.rs",
+            "pub mod a;\nmod b;\n#[doc(hidden)]\npub mod c;\n#[doc(hidden)]\npub use b::X;\npub use b::{Y, Z};\n",
+        ),
+        file("a/mod.rs", "pub mod d;"),
+    ];
+    assert_eq!(exported_names(&files).iter().filter(|name| ["X", "Y", "Z"].contains(&&***name)).count(), 2);
+    let public = ["a/mod.rs", "b.rs", "c.rs", "a/d.rs", "lib.rs"].map(|file| is_public_module(&files, file));
+    assert_eq!(public, [true, false, false, true, true]);
+}
+
+/// Items for the other crates of this workspace, which users of the libraries need not know.
+const INTERNAL: [(&str, &[&str]); 2] = [
+    ("unmix", &["available_memory", "nearest", "zeros"]),
+    (
+        "unmix-io",
+        &[
+            "Wording",
+            "contents",
+            "have_names",
+            "named",
+            "note_on_axes",
+            "note_on_requested_cells",
+            "panic_is_caught",
+        ],
+    ),
+];
+
+#[test]
+fn items_for_other_crates_are_hidden_from_the_documentation() {
+    for (krate, items) in INTERNAL {
+        let lib = std::fs::read_to_string(root().join("crates").join(krate).join("src/lib.rs")).unwrap();
+        let shown = exported_names(&[("lib.rs".into(), code(&lib))]);
+        for item in items {
+            assert!(!shown.iter().any(|name| name == item), "{krate}::{item} is not hidden");
+            assert!(lib.contains(item), "{krate}::{item} is not there");
+        }
+    }
+    let shallow = std::fs::read_to_string(root().join("crates/unmix/src/shallow/mod.rs")).unwrap();
+    let shown = exported_names(&[("mod.rs".into(), code(&shallow))]);
+    assert!(shown.contains(&"FineTuning".to_string()), "{shown:?}");
+    assert!(!shown.iter().any(|name| name.ends_with("Learner") || name.ends_with("Training")), "{shown:?}");
+}
