@@ -409,9 +409,7 @@ def test_exceptions_carry_rows_columns_and_lines(tmp_path):
 def test_exceptions_carry_the_details_of_their_message(tmp_path):
     """Every field of an error is an attribute of the exception; docs/scikit-learn.md lists them."""
     X = np.random.RandomState(0).normal(size=(20, 3))
-    cells, absent = tmp_path / "cells.csv", tmp_path / "absent.csv"
-    cells.write_text("r,c,x\n0,0,1.5\n1,1,2.5\n2,0,0.5\n")
-    text = tmp_path / "t.csv"
+    absent, text = tmp_path / "absent.csv", tmp_path / "t.csv"
     text.write_text("a,b\n1,2\n3,x7\n")
     fitted = PCA(2).partial_fit(X)
 
@@ -420,9 +418,11 @@ def test_exceptions_carry_the_details_of_their_message(tmp_path):
             call()
         return caught.value, vars(caught.value)
 
-    e, facts = raised(ValueError, lambda: unmix.ICA().fit(unmix.open(cells, triplets=True)))
-    assert set(facts) == {"asked", "found", "remedy"}
-    assert str(e) == f"{e.asked} is not possible: {e.found}; {e.remedy}" and e.asked == "ica of a list of cells"
+    e, facts = raised(ValueError, lambda: unmix.metrics.amari_distance(np.ones((2, 3))))
+    assert set(facts) == {"asked", "found", "remedy"} and str(e) == f"{e.asked} is not possible: {e.found}; {e.remedy}"
+    assert (e.asked, e.found) == ("Amari's distance", "the gain is 2 x 3")
+    e, facts = raised(ValueError, lambda: unmix.stability(unmix.SparseCoder(dictionary=np.eye(3)), X))
+    assert e.asked == "a fit of sparse-coder" and e.remedy == "give one: SparseCoder(dictionary=...)"
     e, facts = raised(ValueError, lambda: unmix.datasets.independent(10, ["laplac"]))
     assert (e.kind, e.name, e.suggestion) == ("distribution", "laplac", "laplace") and set(facts) == {"kind", "name", "suggestion", "known"}
     assert e.known[:2] == ["laplace", "logistic"] and str(e).endswith("choose one of: " + ", ".join(e.known))

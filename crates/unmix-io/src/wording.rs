@@ -26,7 +26,7 @@ impl Wording {
     /// A setting that is a number, or a list of columns written as one word.
     pub(crate) fn plain(self, name: &str, value: impl std::fmt::Display, quoted: bool) -> String {
         match self {
-            Self::Shell => format!("{} {}", flag(name), quoted(&value.to_string())),
+            Self::Shell => format!("{} {}", flag(name), shell_quoted(&value.to_string())),
             _ if quoted => self.python(name, &literal(&value.to_string())),
             _ => self.python(name, &value.to_string()),
         }
@@ -107,7 +107,7 @@ fn flag(name: &str) -> String {
 
 /// A name as an entry of a list of columns, quoted for the list where needed and then for a shell.
 fn word(name: &str) -> String {
-    quoted(&entry(name))
+    shell_quoted(&entry(name))
 }
 
 /// A name as an entry of a list of columns, quoted where needed.
@@ -117,7 +117,7 @@ fn entry(name: &str) -> String {
 }
 
 /// A value as one word of a POSIX shell.
-fn quoted(value: &str) -> String {
+fn shell_quoted(value: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
     match !value.is_empty() && value.chars().all(plain) {
         true => value.into(),

@@ -23,17 +23,17 @@ const VISIBLE: u64 = 0x7262_6d32;
 
 /// Options of the training.
 #[derive(Clone, Debug)]
-pub struct BoltzmannTraining {
+pub(crate) struct BoltzmannTraining {
     /// Number of steps of Gibbs sampling.
-    pub n_steps: usize,
+    pub(crate) n_steps: usize,
     /// Seed of the draws, which depend on it, the epoch, the row, the step and the unit alone, not on batches.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// Number of rows of an epoch.
-    pub n_rows: u64,
+    pub(crate) n_rows: u64,
     /// Whether each column varies; the weights of others are 0.
-    pub varies: Vec<bool>,
+    pub(crate) varies: Vec<bool>,
     /// The learning rate, for messages.
-    pub learning_rate: f64,
+    pub(crate) learning_rate: f64,
 }
 
 impl BoltzmannTraining {
@@ -46,7 +46,7 @@ impl BoltzmannTraining {
 
 /// A restricted Boltzmann machine in training, and buffers of one step. Rows have mean 0 and variance 1 by columns. Its weights are tied:
 /// the encoder holds `W'`, `bias` that of the hidden and `offset` that of the visible units.
-pub struct BoltzmannLearner<T: Real> {
+pub(crate) struct BoltzmannLearner<T: Real> {
     how: BoltzmannTraining,
     /// Standard deviations of the visible units: 0 in columns that do not vary.
     deviations: Vec<T>,
@@ -69,7 +69,7 @@ pub struct BoltzmannLearner<T: Real> {
 
 impl<T: Real> BoltzmannLearner<T> {
     /// For weights of the same sizes as `like`.
-    pub fn new(how: BoltzmannTraining, like: &LayerWeights<T>) -> Self {
+    pub(crate) fn new(how: BoltzmannTraining, like: &LayerWeights<T>) -> Self {
         let empty = Vec::new;
         let deviations = how.varies.iter().map(|varies| T::from_f64(f64::from(*varies))).collect();
         Self {
@@ -89,7 +89,8 @@ impl<T: Real> BoltzmannLearner<T> {
     }
 
     /// The estimate, by contrastive divergence, of the gradient of the mean negative log-likelihood of the last batch.
-    pub fn estimate(&self) -> &LayerWeights<T> {
+    #[cfg(test)]
+    pub(super) fn estimate(&self) -> &LayerWeights<T> {
         &self.gradient
     }
 

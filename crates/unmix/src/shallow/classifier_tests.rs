@@ -1,9 +1,7 @@
 //! Classifiers: gradients beside finite differences, labels that follow their rows, patience, and bits.
 
-use super::{
-    ClassifierLearner, ClassifierTraining, ClassifierWeights, Corruption, FineTuned, FineTuning, Labelled,
-    Noise,
-};
+use super::classify::{ClassifierLearner, ClassifierTraining};
+use super::{ClassifierWeights, Corruption, FineTuned, FineTuning, Labelled, Noise};
 use crate::data::{Batches, Position};
 use crate::learn::Learner;
 use crate::num::random::Stream;

@@ -159,19 +159,19 @@ fn softmax<T: Real>(scores: &mut [T], label: usize, share: f64) -> f64 {
 
 /// Options of the training.
 #[derive(Clone, Debug)]
-pub struct ClassifierTraining<'v, T> {
+pub(super) struct ClassifierTraining<'v, T> {
     /// The corruption of the rows.
-    pub corruption: Corruption,
+    pub(super) corruption: Corruption,
     /// The label of every row of the data, by its number, below the number of classes.
-    pub labels: &'v [u32],
+    pub(super) labels: &'v [u32],
     /// Rows of the validation part, and their labels.
-    pub validation: (&'v [T], &'v [u32]),
+    pub(super) validation: (&'v [T], &'v [u32]),
     /// The learning rate, for messages.
-    pub learning_rate: f64,
+    pub(super) learning_rate: f64,
 }
 
 /// A classifier in training, and buffers of one step.
-pub struct ClassifierLearner<'v, T: Real> {
+pub(super) struct ClassifierLearner<'v, T: Real> {
     how: ClassifierTraining<'v, T>,
     gradient: ClassifierWeights<T>,
     /// Standard deviations of the noise of the columns.
@@ -193,7 +193,7 @@ pub struct ClassifierLearner<'v, T: Real> {
 
 impl<'v, T: Real> ClassifierLearner<'v, T> {
     /// For weights of the same sizes as `like`.
-    pub fn new(how: ClassifierTraining<'v, T>, like: &ClassifierWeights<T>) -> Self {
+    pub(super) fn new(how: ClassifierTraining<'v, T>, like: &ClassifierWeights<T>) -> Self {
         let deviations = how.corruption.deviations(&vec![true; like.n_features()]);
         let (noisy, codes, scores, back) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self {
@@ -213,7 +213,8 @@ impl<'v, T: Real> ClassifierLearner<'v, T> {
     }
 
     /// The gradient of the mean loss of the last batch.
-    pub fn last_gradient(&self) -> &ClassifierWeights<T> {
+    #[cfg(test)]
+    pub(super) fn last_gradient(&self) -> &ClassifierWeights<T> {
         &self.gradient
     }
 

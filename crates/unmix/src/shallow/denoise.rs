@@ -27,15 +27,15 @@ pub enum Noise {
 
 /// The corruption of rows. Its draws depend on the seed, the epoch, the row and the column alone, not on batches.
 #[derive(Clone, Copy, Debug)]
-pub struct Corruption {
+pub(crate) struct Corruption {
     /// The kind of noise.
-    pub noise: Noise,
+    pub(crate) noise: Noise,
     /// Probability that an entry is masked, or standard deviation of the normal noise.
-    pub size: f64,
+    pub(crate) size: f64,
     /// Seed of the draws.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// Number of rows of an epoch.
-    pub n_rows: u64,
+    pub(crate) n_rows: u64,
 }
 
 /// Random stream of the corruption.
@@ -66,17 +66,17 @@ impl Corruption {
 
 /// Options of the training.
 #[derive(Clone, Debug)]
-pub struct DenoisingTraining {
+pub(crate) struct DenoisingTraining {
     /// The corruption of the rows.
-    pub corruption: Corruption,
+    pub(crate) corruption: Corruption,
     /// Whether each column varies; the weights of others are 0.
-    pub varies: Vec<bool>,
+    pub(crate) varies: Vec<bool>,
     /// The learning rate, for messages.
-    pub learning_rate: f64,
+    pub(crate) learning_rate: f64,
 }
 
 /// A denoising autoencoder in training, and buffers of one step. Rows have mean 0, and mean square 1 in each column or over all columns.
-pub struct DenoisingLearner<T: Real> {
+pub(crate) struct DenoisingLearner<T: Real> {
     how: DenoisingTraining,
     /// Standard deviations of the noise of the columns.
     deviations: Vec<T>,
@@ -99,7 +99,7 @@ pub struct DenoisingLearner<T: Real> {
 
 impl<T: Real> DenoisingLearner<T> {
     /// For weights of the same sizes as `like`.
-    pub fn new(how: DenoisingTraining, like: &LayerWeights<T>) -> Self {
+    pub(crate) fn new(how: DenoisingTraining, like: &LayerWeights<T>) -> Self {
         let empty = Vec::new;
         let deviations = how.corruption.deviations(&how.varies);
         Self {
@@ -120,7 +120,8 @@ impl<T: Real> DenoisingLearner<T> {
     }
 
     /// Half the gradient of the mean loss of the last batch.
-    pub fn half_gradient(&self) -> &LayerWeights<T> {
+    #[cfg(test)]
+    pub(super) fn half_gradient(&self) -> &LayerWeights<T> {
         &self.gradient
     }
 

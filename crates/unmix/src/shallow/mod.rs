@@ -24,12 +24,12 @@ mod weights;
 pub use classify::ClassifierWeights;
 pub use denoise::Noise;
 pub use fine_tuning::{FineTuned, FineTuning, Labelled};
-pub use weights::LayerWeights;
+pub use weights::{Initial, LayerWeights};
 
 // The learners, with which the methods train layers.
 pub(crate) use boltzmann::{BoltzmannLearner, BoltzmannTraining};
 pub(crate) use denoise::{Corruption, DenoisingLearner, DenoisingTraining};
-pub(crate) use weights::{Initial, diverged};
+pub(crate) use weights::diverged;
 
 #[cfg(test)]
 mod classifier_tests;

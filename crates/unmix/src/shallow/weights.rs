@@ -114,7 +114,7 @@ pub(super) fn bounded(loss: f64, scale: f64, learning_rate: f64, epoch: u64) -> 
 const LARGEST_LOSS: f64 = 1e6;
 
 /// The error of a training that diverged in epoch `epoch`, counted from 0; `found` is what was found, as in "the loss grew to 1e9".
-pub fn diverged(learning_rate: f64, epoch: u64, found: &str) -> Error {
+pub(crate) fn diverged(learning_rate: f64, epoch: u64, found: &str) -> Error {
     let why = format!("{found} in epoch {}", epoch + 1);
     Error::setting("learning_rate", learning_rate, why, "choose a lower one")
 }
