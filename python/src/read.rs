@@ -146,17 +146,12 @@ impl Files {
     /// Missing cells of each column; of a list of cells, those that are not listed.
     fn missing(&self, py: Python<'_>, run_options: RunOptionsTuple) -> PyResult<Vec<u64>> {
         let files = self.inner.clone();
-        call(py, run_options.into(), Dtype::F64, None, move |run| {
-            if files.lists_cells() {
-                return Ok(unmix::with_rows!(&files.open(run)?.rows, rows => unlisted(rows)));
-            }
-            let described = files.describe(run)?;
-            if described.columns.is_empty() {
-                let found = "there are too many columns to count the missing cells of each";
-                return Err(unmix::Error::format("the input", found, "choose some of them with columns"));
-            }
-            Ok(described.columns.iter().map(|column| column.missing).collect())
-        })
+        call(py, run_options.into(), Dtype::F64, None, move |run| files.missing(run))
+    }
+
+    /// Raises an error if a file has changed since it was opened.
+    fn check_unchanged(&self) -> PyResult<()> {
+        self.inner.check_unchanged().map_err(|e| raised(e, Dtype::F64))
     }
 
     /// The rows, or the first of them, in the type in which they are computed; of a list of cells as a `csr_array` of scipy.
@@ -183,17 +178,6 @@ impl Files {
             Table::F64(contents) => contents.into_python(py)?,
         })
     }
-}
-
-/// Number of cells of each column that are not listed.
-fn unlisted<T: Real>(rows: &Rows<'_, T>) -> Vec<u64> {
-    let mut missing = vec![rows.n_rows().unwrap_or(0); rows.n_features()];
-    if let Some(sparse) = rows.sparse() {
-        for i in 0..sparse.n_rows() {
-            sparse.row(i).0.iter().for_each(|&j| missing[j as usize] -= 1);
-        }
-    }
-    missing
 }
 
 /// The numbers of all rows, or of the first `most`.

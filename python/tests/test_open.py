@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import unmix
-from unmix import ICA, PCA, RICA, NeuralPCA
+from unmix import ICA, PCA, RFN, RICA, NeuralPCA
 
 
 @pytest.fixture
@@ -196,10 +196,85 @@ def test_changed_files_and_bad_options_are_refused(table, tmp_path):
     ]:
         with pytest.raises(ValueError, match=message):
             unmix.open(path, **settings).shape
+    for settings, message in [
+        ({"skip_rows": -1}, "skip_rows must be an integer from 0, got -1"),
+        ({"patches": (2, 2), "stride": 0}, "stride must be an integer from 1, got 0"),
+        ({"columns": [-1]}, "columns must be a list of names and of numbers from 0, .*, got -1 in it"),
+        ({"delimiter": "||"}, "delimiter must be one ASCII character, got '\\|\\|'; .* or 'tab', or 'space'"),
+        ({"drop": ["a", "a"]}, r"drop=\['a', 'a'\] is not possible: it names column 1 \('a'\) twice"),
+        ({"drop": ["id"], "decimal": ",", "rows": (900, 909)}, r"rows=\(900, 909\) is not possible: there are rows 0 to"),
+        ({"header": False, "columns": ["x"]}, r"columns=\['x'\] is not possible: .*, as in \[0, 5\] or '0,5-9'"),
+        ({"patches": (3, 3)}, r"patches=\(3, 3\) is not possible"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            unmix.open(path, **settings).shape
+    for settings, message in [
+        ({"header": "yes"}, "header must be True or False, got 'yes'"),
+        ({"transpose": "yes"}, "transpose must be True or False, got 'yes'"),
+        ({"skip_rows": 1.5}, "skip_rows must be an integer from 0, got 1.5"),
+        ({"columns": 5}, "columns must be a list of names and of numbers from 0, .*, got 5"),
+        ({"key": 5}, "key must be a string, got 5"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            unmix.open(path, **settings)
     with pytest.raises(TypeError, match="colums"):
         unmix.open(path, colums="a")
     with pytest.raises(FileNotFoundError):
         unmix.open(tmp_path / "none.csv")
+
+
+def modified_later(path):
+    """Moves the modification time of a file: systems count it in steps of some milliseconds."""
+    stat = path.stat()
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns + 5_000_000_000))
+
+
+def test_properties_of_changed_files_are_not_given_from_memory(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,2\n3,\n")
+    rows = unmix.open(path)
+    assert (rows.shape, rows.names, rows.dtype, rows.missing.tolist()) == ((2, 2), ["a", "b"], np.float64, [0, 1])
+    path.write_text("c,d\n,4\n3,5\n")
+    modified_later(path)
+    for name in ("shape", "names", "dtype", "missing"):
+        with pytest.raises(ValueError, match="after it was opened; open it again"):
+            getattr(rows, name)
+    path.unlink()
+    with pytest.raises(FileNotFoundError):
+        rows.shape
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no number of a file")
+def test_changed_files_of_equal_length_and_modification_time_are_refused(tmp_path):
+    path, other = tmp_path / "t.npy", tmp_path / "other.npy"
+    np.save(path, [[1.0, 2.0], [3.0, 5.0]])
+    stat = path.stat()
+    rows = unmix.open(path)
+    assert rows.shape == (2, 2)
+    np.save(other, [[1.0, 2.0], [3.0, 6.0]])
+    os.utime(other, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    other.rename(path)
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (stat.st_size, stat.st_mtime_ns)
+    for call in (lambda: rows.shape, lambda: PCA(1).fit(rows), rows.read):
+        with pytest.raises(ValueError, match="it was replaced by another file after it was opened; open it again"):
+            call()
+
+
+def test_changed_files_are_refused_while_a_fit_reads_them(tmp_path):
+    path = tmp_path / "t.npy"
+    X = np.random.default_rng(0).normal(size=(2000, 4))
+
+    def overwrite(iteration):
+        with path.open("r+b") as file:
+            file.seek(-X.nbytes, os.SEEK_END)
+            file.write(np.zeros_like(X).tobytes())
+        modified_later(path)
+
+    for opened in (os.fspath, unmix.open):
+        np.save(path, X)
+        with pytest.raises(ValueError, match="it was modified while its rows were read; make sure that nothing writes to it"):
+            # A method that reads the rows in every iteration.
+            RFN(2, max_iter=20, random_state=0, callback=overwrite).fit(opened(path))
 
 
 def test_sample_weights_are_a_column_of_a_file(table, tmp_path):

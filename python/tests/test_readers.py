@@ -348,13 +348,13 @@ def test_the_same_numbers_give_the_same_model_whatever_file_they_are_in(tmp_path
 def test_bad_options_are_refused(tmp_path):
     np.save(tmp_path / "x.npy", np.eye(3))
     for settings, message in [
-        (dict(key="a"), "key=a is not possible"),
+        (dict(key="a"), "key='a' is not possible"),
         (dict(header=True), "header=True is not possible"),
-        (dict(patches=(2, 2)), "patches=2x2 is not possible"),
+        (dict(patches=(2, 2)), r"patches=\(2, 2\) is not possible"),
         (dict(patches=(2,)), "patches must be the length of each axis"),
         (dict(stride=2), "stride=2 applies to patches only"),
         (dict(grey=True, rgb=True), "keep one of them"),
-        (dict(columns=["a"]), "columns=a is not possible: the columns have no names"),
+        (dict(columns=["a"]), r"columns=\['a'\] is not possible: the columns have no names"),
         (dict(rows_axis=5), "rows_axis=5"),
         (dict(rows_axis=(0, 5)), "rows_axis=5"),
         (dict(rows_axis=(0, 0)), "give each axis once"),

@@ -106,6 +106,9 @@ def test_bad_input_is_refused_with_a_remedy():
         select_components(DATA.X, "paralel")
     with pytest.raises(ValueError, match="between 0 and 1"):
         select_components(DATA.X, 1.5)
+    for options in ({}, {"method": "ppca"}):
+        with pytest.raises(ValueError, match="rules must be distinct, got 'bic' more than once; name each rule once"):
+            select_components(DATA.X, rules=["bic", "bic"], **options)
     with pytest.raises(TypeError, match="rules must be names of rules or shares between 0 and 1, got 3"):
         select_components(DATA.X, [3])
     with pytest.raises(KeyError, match="'cv' was not requested"):

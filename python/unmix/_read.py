@@ -19,7 +19,8 @@ class Files:
     """A handle to rows in files, which are read when they are needed; returned by :func:`unmix.open`.
 
     Every function and estimator of unmix that takes rows also takes such a handle, and streams the rows. The files must not change: one
-    that was modified after it was opened is refused. The standard input (``"-"``) and pipes are copied when they are first read.
+    that was modified or replaced after it was opened is refused, also while a fit reads its rows. The standard input (``"-"``) and pipes
+    are copied when they are first read.
 
     Parameters
     ----------
@@ -51,7 +52,9 @@ class Files:
         self._about = self._missing = None
 
     def _known(self):
-        if self._about is None:
+        if self._about is not None:
+            self._files.check_unchanged()
+        else:
             self._about = self._files.about(_run_arguments())
         return self._about
 
@@ -60,8 +63,8 @@ class Files:
         """Numbers of rows and of columns.
 
         Rows that ``rows=`` or ``missing="drop"`` leave out, and columns that are not read, are not counted. It is determined on first
-        access, by a pass over the rows if the format does not state their number, and then kept. Of a list of cells it is the shape of the
-        matrix, up to the last row and the last column that have a cell.
+        access, by a pass over the rows if the format does not state their number, and then kept as long as the files do not change. Of a
+        list of cells it is the shape of the matrix, up to the last row and the last column that have a cell.
 
         See Also
         --------
@@ -125,7 +128,8 @@ class Files:
         """Number of missing cells of each column; takes one pass over the rows.
 
         Most methods refuse missing cells; ``missing="drop"`` of :func:`unmix.open` leaves out the rows that have any. Of a list of cells, all
-        cells that are not listed are missing. The result is kept, so that further accesses take no pass.
+        cells that are not listed are missing. The result is kept as long as the files do not change, so that further accesses take
+        no pass.
 
         See Also
         --------
@@ -139,7 +143,9 @@ class Files:
         >>> unmix.open(path).missing
         array([0, 1])
         """
-        if self._missing is None:
+        if self._missing is not None:
+            self._files.check_unchanged()
+        else:
             self._missing = np.asarray(self._files.missing(_run_arguments()), dtype=np.int64)
         return self._missing
 
@@ -278,7 +284,7 @@ def open(
 ) -> Files:
     """Open files as a handle to their rows, which every function that takes rows streams.
 
-    Only the lengths and modification times of the files are read; rows are read when they are needed, and never all at once. The
+    Only the lengths and times of the files are read; rows are read when they are needed, and never all at once. The
     options correspond to those of the command line.
 
     Parameters

@@ -14,11 +14,63 @@ def _word(column):
     return column if plain else '"' + column.replace('"', '""') + '"'
 
 
-def _columns(columns):
+def _columns(name, columns):
     """A list of columns as text, as on the command line."""
     if columns is None or isinstance(columns, str):
         return columns
+    form = "must be a list of names and of numbers from 0, as in ['a', 5], or text as in 'a,5-9'"
+    if not isinstance(columns, Iterable):
+        raise TypeError(f"{name} {form}, got {columns!r}")
+    columns = list(columns)
+    for column in columns:
+        if not isinstance(column, str) and not _is_integer(column):
+            raise TypeError(f"{name} {form}, got {column!r} in it")
+        if not isinstance(column, str) and column < 0:
+            raise ValueError(f"{name} {form}, got {column} in it")
     return ",".join(map(_word, columns))
+
+
+def _is_integer(value):
+    """Whether it is an integer; True and False are none here."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _flag(name, value):
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def _integer(name, value, least):
+    """An integer that is at least `least`, and below the first one of more than 64 bits."""
+    if not _is_integer(value):
+        raise TypeError(f"{name} must be an integer from {least}, got {value!r}")
+    if not least <= value < 2**64:
+        raise ValueError(f"{name} must be an integer from {least}, got {value!r}")
+    return int(value)
+
+
+def _text(name, value):
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a string, got {value!r}")
+    return value
+
+
+def _delimiter(delimiter):
+    remedy = "choose a character such as ',' or ';', or 'tab', or 'space' for runs of blanks"
+    if not isinstance(delimiter, str):
+        raise TypeError(f"delimiter must be a string, got {delimiter!r}; {remedy}")
+    # In the extension other words stand for these two as well.
+    if delimiter not in ("tab", "space", r"\t", "whitespace") and not (len(delimiter) == 1 and delimiter.isascii()):
+        raise ValueError(f"delimiter must be one ASCII character, got {delimiter!r}; {remedy}")
+    return delimiter
+
+
+def _choice(name, value, choices):
+    """One of these words."""
+    if value not in choices:
+        raise ValueError(f"{name} must be {' or '.join(map(repr, choices[:2]))}, got {value!r}")
+    return value
 
 
 def _names(names):
@@ -31,6 +83,7 @@ def _names(names):
 
 
 def _shape(name, shape):
+    given = shape
     if isinstance(shape, str):
         shape = shape.split("x")
     try:
@@ -38,7 +91,7 @@ def _shape(name, shape):
     except (TypeError, ValueError):
         shape = ()
     if shape is not None and (not shape or min(shape) < 1 or (name == "patches" and len(shape) != 2)):
-        raise ValueError(f"{name} must be the length of each axis, as in (28, 28)")
+        raise ValueError(f"{name} must be the length of each axis, as in (28, 28), got {given!r}")
     return shape
 
 
@@ -67,39 +120,56 @@ def _range(rows):
 
 
 def _dtype(dtype):
-    """The name of a number type; the extension validates it."""
+    """The name of a number type."""
+    if dtype is None:
+        return None
     try:
-        return None if dtype is None else np.dtype(dtype).name
+        name = np.dtype(dtype).name
     except TypeError:
-        return str(dtype)
+        name = None
+    if name not in ("float32", "float64"):
+        raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
+    return name
 
 
-def _reading(grey, rgb, patches, **settings):
-    """Settings, converted for the extension."""
-    if grey and rgb:
+def _na(na):
+    """Marks of missing cells."""
+    if not isinstance(na, Iterable):
+        raise ValueError(f"na must be a list of strings, as in na=['?', '-'], got {na!r}")
+    return [na] if isinstance(na, str) else [str(mark) for mark in na]
+
+
+def _check_combination(settings):
+    """Refuses settings that exclude each other, or that need another one."""
+    if settings["grey"] and settings["rgb"]:
         raise ValueError("grey=True and rgb=True exclude each other; keep one of them")
     for name in ("stride", "padding", "number", "patch_seed", "normalise"):
-        if settings[name] and patches is None:
+        if settings[name] and settings["patches"] is None:
             raise ValueError(f"{name}={settings[name]!r} applies to patches only; give patches=(height, width) too")
     if settings["triplets"] and settings["names"] is not None:
         raise ValueError("names= and triplets=True exclude each other: the columns of a list of cells are row, column and value; leave names out")
-    na = settings["na"]
-    if not isinstance(na, Iterable):
-        raise ValueError(f"na must be a list of strings, as in na=['?', '-'], got {na!r}")
-    return {
+
+
+def _reading(**settings):
+    """Settings, checked and converted for the extension."""
+    converted = {
         **settings,
-        "grey": bool(grey),
-        "rgb": bool(rgb),
-        "patches": _shape("patches", patches),
-        "transpose": bool(settings["transpose"]),
-        "normalise": bool(settings["normalise"]),
-        "rows_axis": _axes(settings["rows_axis"]),
-        "triplets": bool(settings["triplets"]),
-        "feature_shape": _shape("feature_shape", settings["feature_shape"]),
-        "columns": _columns(settings["columns"]),
-        "drop": _columns(settings["drop"]),
+        **{name: _flag(name, settings[name]) for name in ("transpose", "grey", "rgb", "normalise", "triplets")},
+        **{name: _columns(name, settings[name]) for name in ("columns", "drop")},
+        **{name: None if settings[name] is None else _integer(name, settings[name], 1) for name in ("stride", "number")},
+        **{name: _integer(name, settings[name], 0) for name in ("skip_rows", "padding", "patch_seed")},
+        "header": None if settings["header"] is None else _flag("header", settings["header"]),
+        "key": None if settings["key"] is None else _text("key", settings["key"]),
+        "delimiter": None if settings["delimiter"] is None else _delimiter(settings["delimiter"]),
+        "decimal": _choice("decimal", settings["decimal"], (".", ",", "point", "comma")),
+        "missing": _choice("missing", settings["missing"], ("keep", "drop")),
         "names": _names(settings["names"]),
-        "na": [na] if isinstance(na, str) else [str(mark) for mark in na],
+        "na": _na(settings["na"]),
         "rows": _range(settings["rows"]),
+        "rows_axis": _axes(settings["rows_axis"]),
+        "patches": _shape("patches", settings["patches"]),
+        "feature_shape": _shape("feature_shape", settings["feature_shape"]),
         "dtype": _dtype(settings["dtype"]),
     }
+    _check_combination(settings)
+    return converted

@@ -13,6 +13,7 @@ use unmix_io::{Input, Options};
 
 /// Writes a row for each component: its number, and its correlation with every reference.
 pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Score) -> Done {
+    check_distinct(&args.reference)?;
     let (apply, quiet) = (&args.apply, args.apply.running.quiet);
     let progress = Progress::new(&apply.running);
     let run = progress.run(&apply.running);
@@ -61,6 +62,16 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
     }
     writer.finish()?;
     Ok(0)
+}
+
+/// Refuses a reference that is given twice: its column of the output would be there twice.
+fn check_distinct(references: &[String]) -> Result<(), Failure> {
+    match references.iter().enumerate().find(|(i, reference)| references[..*i].contains(reference)) {
+        None => Ok(()),
+        Some((_, reference)) => {
+            Err(Failure::Usage(format!("--reference {reference} is given twice; name each reference once")))
+        }
+    }
 }
 
 fn table<T: unmix::Real>(numbers: &[T], width: usize) -> Matrix<f64> {

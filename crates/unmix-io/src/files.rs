@@ -1,4 +1,4 @@
-//! A handle to files that can be read repeatedly: their paths, options, lengths and modification times.
+//! A handle to files that can be read repeatedly: their paths, options and stamps, by which a change of a file is detected.
 
 use crate::describe::{Description, describe};
 use crate::stored::{self, Once, Stored};
@@ -21,7 +21,23 @@ use unmix::{Dtype, Error, ErrorDetails, Matrix, Real, Result, Run};
 /// let about = files.about(&run)?;
 /// assert_eq!((about.n_rows, about.n_features), (2, 2));
 /// assert_eq!(files.head(1, &run)?.as_slice(), [1.5, 2.0]);
-/// assert_eq!(files.describe(&run)?.columns[1].missing, 1);
+/// assert_eq!(files.missing(&run)?, [0, 1]);
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A fit takes the rows that it opens, and reads them block by block; the codes of the same rows come from another call:
+///
+/// ```
+/// let path = std::env::temp_dir().join("unmix-io-fit.csv");
+/// std::fs::write(&path, "height,width\n1,2\n3,4\n5,7\n")?;
+/// let files = unmix_io::Files::new(&[&path], unmix_io::Options::default())?;
+/// let run = unmix::Run::default();
+/// let model = unmix::fit("pca", &Default::default(), &mut files.open(&run)?.rows, &run)?;
+/// assert_eq!(model.features().names, files.about(&run)?.names);
+/// let mut codes = unmix::data::VecSink(Vec::<f64>::new());
+/// unmix::with_rows!(&files.open(&run)?.rows, rows => model.encode(rows, &run, &mut codes)?);
+/// assert_eq!(codes.0.len(), 3 * model.n_components());
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -80,22 +96,65 @@ pub fn first_rows<T: Real>(rows: &Rows<'_, T>, n: usize) -> Result<Vec<T>> {
     Ok(numbers)
 }
 
-/// Length and modification time, by which a change of a file is detected.
+/// Number of cells of each column that are not stored.
+fn not_stored<T: Real>(rows: &Rows<'_, T>) -> Vec<u64> {
+    let mut missing = vec![rows.n_rows().unwrap_or(0); rows.n_features()];
+    if let Some(sparse) = rows.sparse() {
+        for i in 0..sparse.n_rows() {
+            sparse.row(i).0.iter().for_each(|&j| missing[j as usize] -= 1);
+        }
+    }
+    missing
+}
+
+/// What the system knows of a file, by which a change of it is detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     len: u64,
     modified: Option<SystemTime>,
+    /// Numbers of the device and of the file on it: another file at the same path has others. 0 where the system has none.
+    file: (u64, u64),
+    /// The time of the last change of bytes or properties, in seconds and nanoseconds. Unlike the modification time no program can set it, so
+    /// that a file of equal length is recognised although its modification time was restored.
+    changed: (i64, i64),
 }
 
 impl Stamp {
     fn of(path: &Path) -> Result<Self> {
         let found = metadata(path)?;
-        Ok(Self { len: found.len(), modified: found.modified().ok() })
+        let (file, changed) = identity(&found);
+        Ok(Self { len: found.len(), modified: found.modified().ok(), file, changed })
+    }
+
+    /// How a file with this stamp differs from one with the stamp `now`, in words.
+    fn difference(&self, now: &Self) -> Option<String> {
+        if self == now {
+            return None;
+        }
+        Some(if self.len != now.len {
+            format!("it had {} bytes when it was opened and has {} now", self.len, now.len)
+        } else if self.file != now.file {
+            "it was replaced by another file after it was opened".into()
+        } else {
+            "it was modified after it was opened".into()
+        })
     }
 }
 
+/// The numbers of the device and of the file on it, and the time of the last change.
+#[cfg(unix)]
+fn identity(found: &Metadata) -> ((u64, u64), (i64, i64)) {
+    use std::os::unix::fs::MetadataExt;
+    ((found.dev(), found.ino()), (found.ctime(), found.ctime_nsec()))
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Metadata) -> ((u64, u64), (i64, i64)) {
+    ((0, 0), (0, 0))
+}
+
 impl Files {
-    /// The files given by `paths`, as for [`open_many`](crate::open_many). Only their lengths and modification times are read; the standard
+    /// The files given by `paths`, as for [`open_many`](crate::open_many). Only their lengths and times are read; the standard
     /// input (`-`) and pipes are copied when they are first read, into memory or a temporary file.
     ///
     /// # Errors
@@ -185,19 +244,21 @@ impl Files {
         }
     }
 
-    fn check_unchanged(&self) -> Result<()> {
+    /// Refuses files that have changed since [`new`](Self::new), as [`open`](Self::open) does: for callers that keep what they have read.
+    /// While rows are read, a change of the file in place is an error of the read.
+    ///
+    /// # Errors
+    ///
+    /// A file that is missing; another length, modification time or, on Unix, another file or time of change.
+    pub fn check_unchanged(&self) -> Result<()> {
         for (path, seen) in &self.files {
             let FileState::File(seen) = seen else { continue };
             let now = Stamp::of(path)?;
-            if now != *seen {
-                let found = match now.len == seen.len {
-                    true => "it was modified after it was opened".into(),
-                    false => format!("it had {} bytes when it was opened and has {} now", seen.len, now.len),
-                };
+            if let Some(difference) = seen.difference(&now) {
                 let sizes = |details: &mut ErrorDetails| {
                     (details.need, details.got) = (Some(seen.len), Some(now.len))
                 };
-                return Err(Error::format(path, found, "open it again").with(sizes));
+                return Err(Error::format(path, difference, "open it again").with(sizes));
             }
         }
         Ok(())
@@ -239,5 +300,23 @@ impl Files {
     /// Those of [`open`](Self::open).
     pub fn describe(&self, run: &Run<'_>) -> Result<Description> {
         describe(&self.open(run)?, run)
+    }
+
+    /// Number of missing cells of each column, in one sweep; of a list of cells, of those that are not listed.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open); more than 65,536 columns without names, which are not counted one by one.
+    pub fn missing(&self, run: &Run<'_>) -> Result<Vec<u64>> {
+        if self.lists_cells() {
+            return Ok(unmix::with_rows!(&self.open(run)?.rows, rows => not_stored(rows)));
+        }
+        let described = self.describe(run)?;
+        if described.columns.is_empty() {
+            let found = "there are too many columns to count the missing cells of each";
+            let remedy = format!("choose some of them with {}", self.options.wording.name("columns"));
+            return Err(Error::format("the input", found, remedy));
+        }
+        Ok(described.columns.iter().map(|column| column.missing).collect())
     }
 }

@@ -149,7 +149,7 @@ fn cut(
 ) -> Result<Input> {
     let path = bytes.path().to_path_buf();
     let sample = [&[patches.height, patches.width][..], if channels > 1 { &[3] } else { &[] }].concat();
-    let source = Cut::new(bytes, places, patches.clone(), channels)?;
+    let source = Cut::new(bytes, places, patches.clone(), channels, options.wording)?;
     let n = source.len();
     let requested =
         [&options.columns, &options.drop, &options.keep].iter().any(|o| o.is_some()) || options.transpose;

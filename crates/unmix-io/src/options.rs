@@ -223,7 +223,7 @@ impl Options {
 
     /// The axes of the samples as a user writes them, unless it is the first axis.
     pub(crate) fn other_axes(&self) -> Option<String> {
-        let argument = || self.rows_axis.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        let argument = || self.wording.axes_value(&self.rows_axis);
         (!matches!(self.rows_axis[..], [] | [0])).then(argument)
     }
 
@@ -251,7 +251,8 @@ impl Options {
             ("delimiter", self.delimiter.map(|d| char::from(d).to_string())),
             ("decimal", self.decimal_comma.then(|| ",".to_string())),
             ("na", self.na.first().cloned()),
-        ];
+        ]
+        .map(|(name, got)| (name, got.map(|got| self.wording.text_value(&got))));
         for (name, got) in marks {
             if let Some(got) = got.filter(|_| !text) {
                 return refused(name, got, "cells of text", "text files");
@@ -271,7 +272,7 @@ impl Options {
         if kind != Kind::Image {
             let (what, whose) = ("pixels", "images");
             if let Some(p) = &self.patches {
-                return refused("patches", format!("{}x{}", p.height, p.width), what, whose);
+                return refused("patches", self.wording.size_value(p.height, p.width), what, whose);
             }
             if let Some(pixels) = self.pixels {
                 let name = if pixels == Pixels::Grey { "grey" } else { "rgb" };
@@ -280,7 +281,7 @@ impl Options {
         }
         match &self.key {
             Some(key) if !kind.has_keys() => {
-                refused("key", key.clone(), "arrays with names", "files with several arrays")
+                refused("key", self.wording.text_value(key), "arrays with names", "files with several arrays")
             }
             _ => Ok(()),
         }

@@ -1,5 +1,6 @@
 //! Patches of images as rows, cut where they are read.
 
+use crate::Wording;
 use crate::image::StoredImage;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -24,7 +25,12 @@ pub(crate) struct Patches {
 }
 
 /// The number of the first patch of each image, patches `stride` pixels apart, and that of all patches at the end.
-fn starts(images: &[StoredImage], how: &crate::Patches, stride: (usize, usize)) -> Result<Vec<u64>> {
+fn starts(
+    images: &[StoredImage],
+    how: &crate::Patches,
+    stride: (usize, usize),
+    wording: Wording,
+) -> Result<Vec<u64>> {
     let mut starts = vec![0u64];
     for image in images {
         let fit = |length: usize, patch: usize, step: usize| {
@@ -38,13 +44,8 @@ fn starts(images: &[StoredImage], how: &crate::Patches, stride: (usize, usize)) 
                 "an image has {} x {} pixels and a padding of {}",
                 image.height, image.width, how.padding
             );
-            let requested = format!("{}x{}", how.height, how.width);
-            return Err(Error::setting(
-                "patches",
-                requested,
-                why,
-                "choose patches that fit into every image",
-            ));
+            let requested = wording.size_value(how.height, how.width);
+            return Err(Error::setting("patches", requested, why, "choose patches that fit into every image"));
         };
         let before = starts[starts.len() - 1];
         starts.push(before.saturating_add(down.saturating_mul(across)));
@@ -63,24 +64,27 @@ impl Patches {
         images: Vec<StoredImage>,
         how: crate::Patches,
         channels: usize,
+        wording: Wording,
     ) -> Result<Self> {
-        let requested = format!("{}x{}", how.height, how.width);
         if how.height == 0 || how.width == 0 {
-            return Err(Error::setting("patches", requested, "must be at least 1x1", ""));
+            let requested = wording.size_value(how.height, how.width);
+            let why = format!("must be at least {}", wording.size_value(1, 1));
+            return Err(Error::setting("patches", requested, why, ""));
         }
         if how.stride == Some(0) {
             return Err(Error::setting("stride", 0, "must be at least 1", ""));
         }
         let side_by_side = if how.number.is_some() { (1, 1) } else { (how.height, how.width) };
         let stride = how.stride.map_or(side_by_side, |s| (s, s));
-        let starts = starts(&images, &how, stride)?;
+        let starts = starts(&images, &how, stride, wording)?;
         let all = starts[starts.len() - 1];
         let drawn = match how.number {
             None => None,
             Some(0) => return Err(Error::setting("number", 0, "must be at least 1", "")),
             Some(n) if n as u64 > all => {
                 let why = format!(
-                    "the images have {all} patches of {requested}, which are drawn without replacement"
+                    "the images have {all} patches of {} x {} pixels, which are drawn without replacement",
+                    how.height, how.width
                 );
                 return Err(Error::setting("number", n, why, format!("draw {all} or fewer")));
             }

@@ -1,7 +1,7 @@
 //! Selection of rows and of the number type, for all formats.
 
 use crate::options::Missing;
-use crate::{Input, Options};
+use crate::{Input, Options, Wording};
 use std::ops::Range;
 use unmix::data::{Forward, RandomAccess, Source, Stream, VecSink};
 use unmix::{AnyRows, Dtype, Error, Features, Real, Result, Rows, Run, with_rows};
@@ -22,7 +22,7 @@ pub(crate) fn choose(mut input: Input, options: &Options, run: &Run<'_>) -> Resu
     }
     input.rows.prepare(run)?;
     let n = input.rows.n_rows().unwrap_or(0);
-    let requested = options.rows.map_or(Ok(0..n), |rows| within(rows, n))?;
+    let requested = options.rows.map_or(Ok(0..n), |rows| within(rows, n, options.wording))?;
     let mut runs = Vec::from([requested.clone()]);
     let mut note = None;
     if options.missing == Missing::Drop {
@@ -68,15 +68,14 @@ pub(crate) fn choose(mut input: Input, options: &Options, run: &Run<'_>) -> Resu
 }
 
 /// Rows from the first number to before the second, as far as there are any.
-fn within((start, end): (u64, Option<u64>), n: u64) -> Result<Range<u64>> {
+fn within((start, end): (u64, Option<u64>), n: u64, wording: Wording) -> Result<Range<u64>> {
     let range = start..end.unwrap_or(n).min(n);
     if range.start < range.end {
         return Ok(range);
     }
-    let requested = end.map_or(format!("{start}:"), |end| format!("{start}:{end}"));
     Err(Error::setting(
         "rows",
-        requested,
+        wording.rows_value(start, end),
         format!("there are rows 0 to {}", n.saturating_sub(1)),
         "choose some of these",
     ))

@@ -1,7 +1,7 @@
 //! Selection of feature columns, and of columns that are copied to the output with the codes: the options
 //! `columns`, `drop` and `keep`.
 
-use crate::Options;
+use crate::{Options, Wording};
 use std::collections::{HashMap, HashSet};
 use unmix::{Error, Result};
 
@@ -31,7 +31,7 @@ impl Selection {
         n: usize,
         index: &[usize],
     ) -> Result<Self> {
-        let columns = Columns::new(names, n);
+        let columns = Columns::new(names, n, options.wording);
         let list =
             |setting, words: &Option<String>| columns.list(setting, words.as_deref().unwrap_or_default());
         let (requested, drop, kept) =
@@ -62,10 +62,9 @@ impl Selection {
         if features.is_empty() {
             let (setting, words) =
                 if drop.is_empty() { ("keep", &options.keep) } else { ("drop", &options.drop) };
-            let words = words.clone().unwrap_or_default();
             return Err(Error::setting(
                 setting,
-                words,
+                value(options.wording, words.as_deref().unwrap_or_default()),
                 "it leaves no column as a feature",
                 "name fewer columns",
             ));
@@ -84,12 +83,14 @@ struct Columns<'a> {
     names: HashMap<&'a str, usize>,
     known: &'a [String],
     n: usize,
+    wording: Wording,
 }
 
 impl<'a> Columns<'a> {
-    fn new(names: Option<&'a [String]>, n: usize) -> Self {
+    fn new(names: Option<&'a [String]>, n: usize, wording: Wording) -> Self {
         let known = names.unwrap_or_default();
-        Self { names: known.iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect(), known, n }
+        let names = known.iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect();
+        Self { names, known, n, wording }
     }
 
     /// The numbers of the columns in `words`, in that order.
@@ -103,7 +104,7 @@ impl<'a> Columns<'a> {
                         self.known.get(j).map_or(format!("column {j}"), |n| format!("column {j} ('{n}')"));
                     return Err(Error::setting(
                         setting,
-                        words,
+                        value(self.wording, words),
                         format!("it names {name} twice"),
                         "name each column once",
                     ));
@@ -140,16 +141,18 @@ impl<'a> Columns<'a> {
             Some((from, to)) => number(from).zip(number(to)),
             None => number(word).map(|j| (j, j)),
         };
-        let refused = |why: String, remedy: String| Err(Error::setting(setting, word, why, remedy));
+        let asked = || self.wording.columns_value(word, &[word.to_string()]);
+        let refused = |why: String, remedy: String| Err(Error::setting(setting, asked(), why, remedy));
         match ends {
             None if self.known.is_empty() => refused(
                 "the columns have no names".into(),
-                format!("choose numbers from 0 to {}, as in 0,5-9", self.n - 1),
+                format!("choose numbers from 0 to {}, as in {}", self.n - 1, self.wording.columns_example()),
             ),
             None => Err(self.no_such_name(word)),
-            Some((from, to)) if from > to => {
-                refused("the range runs backwards".into(), format!("write {to}-{from}"))
-            }
+            Some((from, to)) if from > to => refused(
+                "the range runs backwards".into(),
+                format!("write {}", self.wording.text_value(&format!("{to}-{from}"))),
+            ),
             Some((_, to)) if to >= self.n as u64 => refused(
                 format!("there are {} columns, numbered from 0", self.n),
                 format!("choose numbers from 0 to {}", self.n - 1),
@@ -161,6 +164,11 @@ impl<'a> Columns<'a> {
     fn no_such_name(&self, word: &str) -> Error {
         Error::unknown("column", word, self.known.iter().map(String::as_str))
     }
+}
+
+/// The value of an option that lists columns, of which `words` is the text.
+pub(crate) fn value(wording: Wording, words: &str) -> String {
+    wording.columns_value(words, &split(words))
 }
 
 /// Words between commas, as a line of a text file is split: a name with a comma goes in double quotes.
@@ -279,6 +287,25 @@ mod tests {
         assert!(message("x", "", "", &[]).contains("the columns have no names"));
         assert!(message("width,0-2", "", "", &names).contains("it names column 1 ('width') twice"));
         assert!(message("", "0-3", "", &[]).contains("drop=0-3 is not possible: it leaves no column"));
+        let python = |columns: &str, names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|n| n.to_string()).collect();
+            let wording = Wording::PythonRead;
+            let options = Options { columns: Some(columns.into()), wording, ..Default::default() };
+            let names = Some(&names[..]).filter(|n| !n.is_empty());
+            Selection::new(&options, names, 3, &[]).unwrap_err().to_string()
+        };
+        assert!(
+            python("a,a", &["a", "b", "c"]).contains("columns=['a', 'a'] is not possible: it names column 0")
+        );
+        assert!(python("0,0", &[]).contains("columns=[0, 0] is not possible: it names column 0 twice"));
+        assert!(
+            python("x", &[]).contains("columns=['x'] is not possible: the columns have no names; choose")
+        );
+        assert!(python("x", &[]).ends_with("choose numbers from 0 to 2, as in [0, 5] or '0,5-9'"));
+        assert!(
+            python("2-1", &[])
+                .ends_with("columns=['2-1'] is not possible: the range runs backwards; write '1-2'")
+        );
         let many: Vec<String> = (0..500).map(|i| format!("gene{i}")).collect();
         let options = Options { columns: Some("protein".into()), ..Default::default() };
         let long = Selection::new(&options, Some(&many), 500, &[]).unwrap_err().to_string();

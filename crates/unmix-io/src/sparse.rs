@@ -4,7 +4,7 @@
 //! column begins, `shape` the number of rows and of columns; with `format` coo, `row` and `col` are those of each number.
 
 use crate::npz::Archive;
-use crate::selection::Selection;
+use crate::selection::{self, Selection};
 use crate::{Input, Options, array};
 use std::path::Path;
 use unmix::data::{Axes, Bytes, RandomAccess, RawArray, Sparse, npy_header};
@@ -132,7 +132,7 @@ impl Matrix {
             let why = "the columns of a sparse matrix are all read as features";
             return Err(Error::setting(
                 "keep",
-                options.keep.clone().unwrap_or_default(),
+                selection::value(options.wording, options.keep.as_deref().unwrap_or_default()),
                 why,
                 "leave it out",
             ));

@@ -67,19 +67,63 @@ impl Wording {
 
     /// A setting of height and width.
     pub(crate) fn size(self, name: &str, height: usize, width: usize) -> String {
+        self.plain(name, self.size_value(height, width), false)
+    }
+
+    /// Height and width as a value.
+    pub(crate) fn size_value(self, height: usize, width: usize) -> String {
         match self {
-            Self::Shell => format!("{} {height}x{width}", flag(name)),
-            _ => self.python(name, &format!("({height}, {width})")),
+            Self::Shell => format!("{height}x{width}"),
+            _ => format!("({height}, {width})"),
+        }
+    }
+
+    /// A range of rows as a value; the end is excluded.
+    pub(crate) fn rows_value(self, start: u64, end: Option<u64>) -> String {
+        match (self, end) {
+            (Self::Shell, end) => format!("{start}:{}", end.map(|end| end.to_string()).unwrap_or_default()),
+            (_, Some(end)) => format!("({start}, {end})"),
+            (_, None) => format!("({start}, None)"),
+        }
+    }
+
+    /// Text as a value.
+    pub(crate) fn text_value(self, text: &str) -> String {
+        match self {
+            Self::Shell => text.into(),
+            _ => literal(text),
+        }
+    }
+
+    /// Entries of a list of columns as a value, of which `words` is the text; a number is written as one in Python.
+    pub(crate) fn columns_value(self, words: &str, entries: &[String]) -> String {
+        let entry = |word: &String| if word.parse::<u64>().is_ok() { word.clone() } else { literal(word) };
+        match self {
+            Self::Shell => words.into(),
+            _ => format!("[{}]", entries.iter().map(entry).collect::<Vec<_>>().join(", ")),
+        }
+    }
+
+    /// Axes as a value.
+    pub(crate) fn axes_value(self, axes: &[usize]) -> String {
+        let numbers = axes.iter().map(usize::to_string).collect::<Vec<_>>();
+        match (self, axes) {
+            (Self::Shell, _) | (_, [_]) => numbers.join(","),
+            _ => format!("({})", numbers.join(", ")),
+        }
+    }
+
+    /// An example of a list of columns by number.
+    pub(crate) fn columns_example(self) -> &'static str {
+        match self {
+            Self::Shell => "0,5-9",
+            _ => "[0, 5] or '0,5-9'",
         }
     }
 
     /// A setting that lists axes, of which there are two or more.
     pub(crate) fn axes(self, name: &str, axes: impl Iterator<Item = usize>) -> String {
-        let axes: Vec<String> = axes.map(|axis| axis.to_string()).collect();
-        match self {
-            Self::Shell => format!("{} {}", flag(name), axes.join(",")),
-            _ => self.python(name, &format!("({})", axes.join(", "))),
-        }
+        self.plain(name, self.axes_value(&axes.collect::<Vec<_>>()), false)
     }
 
     /// What to do about a column that holds text. In Python no column can be kept beside the codes.
@@ -159,6 +203,15 @@ mod tests {
             ["--rows-axis 0,1", "rows_axis=(0, 1)", "unmix.open(..., rows_axis=(0, 1))"]
         );
         assert_eq!(all.map(|w| w.first_rows(7))[..2], ["--rows :7", "rows=(0, 7)"]);
+        let values = |value: &dyn Fn(Wording) -> String| [Shell, PythonRead].map(value);
+        assert_eq!(values(&|w| w.size_value(3, 4)), ["3x4", "(3, 4)"]);
+        assert_eq!(values(&|w| w.rows_value(3, Some(9))), ["3:9", "(3, 9)"]);
+        assert_eq!(values(&|w| w.rows_value(3, None)), ["3:", "(3, None)"]);
+        assert_eq!(values(&|w| w.text_value("it's")), ["it's", "'it\\'s'"]);
+        let entries = ["a", "0", "5-9"].map(String::from);
+        assert_eq!(values(&|w| w.columns_value("a,0,5-9", &entries)), ["a,0,5-9", "['a', 0, '5-9']"]);
+        assert_eq!(values(&|w| w.axes_value(&[0, 2])), ["0,2", "(0, 2)"]);
+        assert_eq!(values(&|w| w.axes_value(&[5])), ["5", "5"]);
         let names = ["a".to_string(), "b,c".into()];
         assert_eq!(
             all.map(|w| w.columns("columns", &names))[..2],

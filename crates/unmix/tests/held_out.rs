@@ -264,10 +264,10 @@ fn methods_settings_and_rows_that_cannot_be_compared_are_refused() {
     let slip = SizeRule::parse(unmix::method::find("ppca").unwrap(), &["cels"]).unwrap_err().to_string();
     assert!(slip.contains("did you mean 'cells'?"), "{slip}");
     assert_eq!(SizeRule::parse::<&str>(unmix::method::find("ppca").unwrap(), &[]).unwrap(), SizeRule::ALL);
-    assert_eq!(
-        SizeRule::parse(unmix::method::find("ppca").unwrap(), &["bic", "bic", " aic"]).unwrap(),
-        [SizeRule::Bic, SizeRule::Aic]
-    );
+    let parse = |names: &[&str]| SizeRule::parse(unmix::method::find("ppca").unwrap(), names);
+    assert_eq!(parse(&["bic", " aic"]).unwrap(), [SizeRule::Bic, SizeRule::Aic]);
+    let twice = parse(&["bic", "aic", " bic"]).unwrap_err().to_string();
+    assert_eq!(twice, "rules must be distinct, got 'bic' more than once; name each rule once");
 }
 
 /// The number that the table gives for a rule is that of a fit with `n_components` set to the name of the rule.

@@ -91,6 +91,12 @@ fn mistakes_are_reported_before_anything_is_read() {
     for (command, code, word) in [
         ("select missing.npy --rules paralel", 2, "did you mean 'parallel'?"),
         ("select missing.npy --rules 1.5", 2, "between 0 and 1"),
+        ("select missing.npy --rules bic,bic", 2, "got 'bic' more than once; name each rule once"),
+        (
+            "select missing.npy --method ppca --rules bic,aic,bic",
+            2,
+            "got 'bic' more than once; name each rule once",
+        ),
         ("select missing.npy", 1, "missing.npy"),
     ] {
         let ran = b.run(command);

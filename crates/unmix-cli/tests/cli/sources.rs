@@ -148,6 +148,12 @@ fn sources_are_excluded_and_compared_with_references() {
     assert!(refused.code == 1 && refused.err.contains("exclude=3 is not possible"), "{}", refused.err);
     let refused = b.run("score m.safetensors eeg.npy --transpose --reference nothing");
     assert!(refused.code == 1 && refused.err.contains("neither a file nor a column"), "{}", refused.err);
+    let twice = "--reference light.npy --reference flat.npy --reference light.npy";
+    let refused = b.run(&format!("score m.safetensors eeg.npy --transpose {twice}"));
+    let message = "--reference light.npy is given twice; name each reference once";
+    assert!(refused.code == 2 && refused.err.contains(message), "{}", refused.err);
+    let both = b.ok("score m.safetensors eeg.npy --transpose --reference light.npy --reference flat.npy").out;
+    assert!(both.starts_with("component,light,flat\n0,"), "{both}");
 }
 
 #[test]

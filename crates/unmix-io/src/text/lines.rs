@@ -79,11 +79,12 @@ impl Dialect {
         if decimal_comma && delimiter == Some(b',') {
             let (why, remedy) =
                 ("commas are decimal separators here", "choose another delimiter, such as ';'");
-            return Err(Error::setting("delimiter", ",", why, remedy));
+            return Err(Error::setting("delimiter", options.wording.text_value(","), why, remedy));
         }
         if let Some(d) = delimiter.filter(|d| !d.is_ascii() || matches!(d, b'"' | b'\n' | b'\r')) {
             let why = "must be one ASCII character other than a quote or a line break";
-            return Err(Error::setting("delimiter", char::from(d), why, "choose one such as ',' or ';'"));
+            let got = options.wording.text_value(&char::from(d).to_string());
+            return Err(Error::setting("delimiter", got, why, "choose one such as ',' or ';'"));
         }
         let by_ending = if decimal_comma && by_ending == b',' { b';' } else { by_ending };
         Ok(Self { by_ending, skip: options.skip_rows, delimiter, decimal_comma, na })

@@ -216,6 +216,30 @@ fn a_folder_without_images_stands_for_its_tables_of_one_format() {
 }
 
 #[test]
+fn a_fit_reads_the_rows_of_a_handle_to_several_files() {
+    let folder = Folder::new();
+    folder.put("part-a.csv", "a,b\n1,2\n3,4\n");
+    folder.put("part-b.csv", "a,b\n5,7\n9,\n");
+    let (run, settings) = (Run::default(), Default::default());
+    let paths = [folder.path().join("part-*.csv")];
+    let all = unmix_io::Files::new(&paths, Options::default()).unwrap();
+    assert_eq!(all.missing(&run).unwrap(), [0, 1]);
+    let complete = Options { missing: unmix_io::Missing::Drop, ..Options::default() };
+    let files = unmix_io::Files::new(&paths, complete).unwrap();
+    assert_eq!(files.missing(&run).unwrap(), [0, 0]);
+    let model = unmix::fit("pca", &settings, &mut files.open(&run).unwrap().rows, &run).unwrap();
+    let table = [1.0, 2.0, 3.0, 4.0, 5.0, 7.0];
+    let mut rows = AnyRows::from(unmix::Rows::from_slice(&table, 2).unwrap());
+    let by_array = unmix::fit("pca", &settings, &mut rows, &run).unwrap();
+    assert_eq!(model.tensor("components"), by_array.tensor("components"));
+    assert_eq!(model.features().names, Some(vec!["a".into(), "b".into()]));
+    let cells = folder.put("cells.csv", "row,column,value\n0,0,1\n1,1,5\n2,1,7\n");
+    let listed = Options { triplets: true, ..Options::default() };
+    let files = unmix_io::Files::new(&[&cells], listed).unwrap();
+    assert_eq!(files.missing(&run).unwrap(), [2, 1]);
+}
+
+#[test]
 fn a_folder_is_read_as_its_images() {
     let folder = Folder::new();
     let empty = refusal(&folder, &[folder.path().to_path_buf()], &Options::default());
@@ -338,10 +362,20 @@ fn patches_are_drawn_by_seed_without_repetition_and_normalised() {
     assert_eq!(numbers(&many(&[flat], &options).unwrap().rows), [0.0; 16]);
     let refused = |patches: Patches| with(patches).err().unwrap().to_string();
     let message = refused(Patches { number: Some(101), ..Patches::of(3, 3) });
-    assert!(message.contains("number=101 is not possible: the images have 100 patches of 3x3"), "{message}");
+    assert!(
+        message.contains("number=101 is not possible: the images have 100 patches of 3 x 3 pixels"),
+        "{message}"
+    );
     let message = refused(Patches::of(8, 8));
     assert!(message.contains("patches=8x8 is not possible: an image has 7 x 8 pixels"), "{message}");
     assert!(refused(Patches::of(0, 8)).contains("must be at least 1x1"));
+    let python = Options {
+        patches: Some(Patches::of(8, 8)),
+        wording: unmix_io::Wording::PythonRead,
+        ..Options::default()
+    };
+    let message = many(&paths, &python).err().unwrap().to_string();
+    assert!(message.contains("patches=(8, 8) is not possible: an image has 7 x 8 pixels"), "{message}");
     assert!(
         refused(Patches { stride: Some(0), ..Patches::of(3, 3) })
             .contains("stride must be at least 1, got 0")

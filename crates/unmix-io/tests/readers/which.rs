@@ -185,10 +185,52 @@ fn a_handle_reads_again_and_refuses_files_that_have_changed() {
     std::fs::File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
     let changed = files.open(&run).err().unwrap().to_string();
     assert!(changed.contains("it was modified after it was opened; open it again"), "{changed}");
+    assert_eq!(files.check_unchanged().unwrap_err().to_string(), changed);
     std::fs::remove_file(&path).unwrap();
     assert!(files.open(&run).is_err());
     assert!(Files::new(&[folder.path().join("none.npy")], Options::default()).is_err());
     assert!(Files::new(&[folder.path()], Options::default()).is_err(), "a folder without images");
+}
+
+#[cfg(unix)]
+#[test]
+fn changed_files_of_equal_length_and_modification_time_are_refused() {
+    let folder = Folder::new();
+    let path = folder.put("t.npy", npy(&[1.0f64, 2.0], &[2, 1], Order::C, false));
+    let modified = std::fs::metadata(&path).unwrap().modified().unwrap();
+    let restore = |path: &std::path::Path| {
+        std::fs::File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
+    };
+    let refused = |files: &Files| files.open(&Run::default()).err().unwrap().to_string();
+    let files = Files::new(&[&path], Options::default()).unwrap();
+    files.check_unchanged().unwrap();
+    // Systems count the time of a change in steps of some milliseconds.
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    folder.put("t.npy", npy(&[1.0f64, 3.0], &[2, 1], Order::C, false));
+    restore(&path);
+    assert!(refused(&files).contains("it was modified after it was opened; open it again"));
+    let files = Files::new(&[&path], Options::default()).unwrap();
+    let other = folder.put("other.npy", npy(&[1.0f64, 4.0], &[2, 1], Order::C, false));
+    restore(&other);
+    std::fs::rename(&other, &path).unwrap();
+    assert!(refused(&files).contains("it was replaced by another file after it was opened; open it again"));
+}
+
+#[test]
+fn changed_files_are_refused_while_a_fit_reads_them() {
+    let folder = Folder::new();
+    let path = folder.put("t.npy", npy(&[1.0f64, 2.0, 3.0, 5.0], &[2, 2], Order::C, false));
+    let run = Run::default();
+    let mut rows = Files::new(&[&path], Options::default()).unwrap().open(&run).unwrap().rows;
+    assert_eq!(numbers(&rows), [1.0, 2.0, 3.0, 5.0]);
+    folder.put("t.npy", npy(&[1.0f64, 2.0, 3.0, 7.0], &[2, 2], Order::C, false));
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
+    std::fs::File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
+    let refused = unmix::fit("pca", &Default::default(), &mut rows, &run).unwrap_err().to_string();
+    assert!(
+        refused.contains("it was modified while its rows were read; make sure that nothing"),
+        "{refused}"
+    );
 }
 
 #[cfg(unix)]

@@ -3,7 +3,7 @@
 use crate::files::*;
 use std::path::Path;
 use unmix::Run;
-use unmix_io::{Options, Wording, open_with};
+use unmix_io::{Options, Patches, Wording, open_with};
 
 /// Only `wording.rs` writes flags into messages, so that readers never mention flags in Python.
 #[test]
@@ -62,6 +62,60 @@ fn messages_for_python_name_arguments() {
     assert!(path.ends_with("leave the column out with unmix.open(..., drop=['kind'])"), "{path}");
     let index = message("i.csv", ",a\nx,1\ny,2\n", Wording::PythonRead);
     assert!(index.contains("add columns='0-1'"), "{index}");
+}
+
+#[test]
+fn values_are_in_the_notation_of_the_caller() {
+    let folder = Folder::new();
+    let (table, array) = ("a,b,c\n1,2,3\n4,5,6\n", npy(&[1.0f64; 12], &[2, 2, 3], Order::C, false));
+    let both = |name: &str, bytes: &[u8], options: &dyn Fn() -> Options| {
+        [Wording::Shell, Wording::PythonRead]
+            .map(|wording| folder.refusal(name, bytes, &Options { wording, ..options() }))
+    };
+    let text = |words: &str| Some(words.to_string());
+    let csv = |options: &dyn Fn() -> Options| both("t.csv", table.as_bytes(), options);
+    let npy = |options: &dyn Fn() -> Options| both("t.npy", &array, options);
+    for (messages, shell, python) in [
+        (csv(&|| Options { drop: text("a,a"), ..Options::default() }), "drop=a,a is", "drop=['a', 'a'] is"),
+        (csv(&|| Options { drop: text("0-2"), ..Options::default() }), "drop=0-2 is", "drop=['0-2'] is"),
+        (csv(&|| Options { columns: text("0,7"), ..Options::default() }), "columns=7 is", "columns=[7] is"),
+        (
+            csv(&|| Options { rows: Some((3, Some(9))), ..Options::default() }),
+            "rows=3:9 is",
+            "rows=(3, 9) is",
+        ),
+        (csv(&|| Options { rows: Some((3, None)), ..Options::default() }), "rows=3: is", "rows=(3, None) is"),
+        (csv(&|| Options { key: text("k"), ..Options::default() }), "key=k is", "key='k' is"),
+        (
+            csv(&|| Options { rows_axis: vec![0, 1], ..Options::default() }),
+            "rows_axis=0,1 is",
+            "rows_axis=(0, 1) is",
+        ),
+        (
+            csv(&|| Options { patches: Some(Patches::of(3, 3)), ..Options::default() }),
+            "patches=3x3 is",
+            "patches=(3, 3) is",
+        ),
+        (
+            csv(&|| Options { delimiter: Some(b','), decimal_comma: true, ..Options::default() }),
+            "delimiter=, is",
+            "delimiter=',' is",
+        ),
+        (npy(&|| Options { na: vec!["?".into()], ..Options::default() }), "na=? is", "na='?' is"),
+        (
+            npy(&|| Options { delimiter: Some(b';'), ..Options::default() }),
+            "delimiter=; is",
+            "delimiter=';' is",
+        ),
+        (
+            npy(&|| Options { columns: text("x"), ..Options::default() }),
+            "as in 0,5-9",
+            "as in [0, 5] or '0,5-9'",
+        ),
+    ] {
+        assert!(messages[0].contains(shell), "{}", messages[0]);
+        assert!(messages[1].contains(python), "{}", messages[1]);
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@
 use crate::error::{Error, Result};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Storage of the bytes.
 #[non_exhaustive]
@@ -16,6 +17,8 @@ pub enum Bytes<'a> {
         file: File,
         /// Its length when it was opened.
         len: u64,
+        /// When it was last modified before it was opened; `None` if the system does not say it, or if no other program can write to it.
+        modified: Option<SystemTime>,
         /// Its path, for messages.
         path: PathBuf,
     },
@@ -38,7 +41,12 @@ impl<'a> Bytes<'a> {
         if meta.is_dir() {
             return Err(Error::format(path, "it is a folder, not a file", "give a file in it"));
         }
-        Ok(Bytes::File { file, len: meta.len(), path: path.to_path_buf() })
+        Ok(Bytes::File {
+            file,
+            len: meta.len(),
+            modified: meta.modified().ok().filter(|_| meta.is_file()),
+            path: path.to_path_buf(),
+        })
     }
 
     /// The same bytes again: another handle of an open file, or a copy of a buffer.
@@ -48,9 +56,9 @@ impl<'a> Bytes<'a> {
     /// The system refuses another handle.
     pub fn try_clone(&self) -> Result<Self> {
         Ok(match self {
-            Bytes::File { file, len, path } => {
+            Bytes::File { file, len, modified, path } => {
                 let file = file.try_clone().map_err(|e| Error::io("cannot read", path, e))?;
-                Bytes::File { file, len: *len, path: path.clone() }
+                Bytes::File { file, len: *len, modified: *modified, path: path.clone() }
             }
             Bytes::Owned { data, path } => Bytes::Owned { data: data.clone(), path: path.clone() },
             Bytes::Lent(data) => Bytes::Lent(data),
@@ -88,7 +96,8 @@ impl<'a> Bytes<'a> {
         }
     }
 
-    /// Fills `out` with the bytes from `offset` on. A file that ends before is an error.
+    /// Fills `out` with the bytes from `offset` on. A file that ends before is an error, and so is one that was modified after it was opened:
+    /// a fit of several passes would otherwise mix rows from before and after the change.
     pub fn read_at(&self, offset: u64, out: &mut [u8]) -> Result<()> {
         let end = offset + out.len() as u64;
         if let Some(data) = self.in_memory() {
@@ -104,7 +113,20 @@ impl<'a> Bytes<'a> {
         read_exact_at(file, out, offset).map_err(|e| match e.kind() {
             std::io::ErrorKind::UnexpectedEof => self.ended(end),
             _ => Error::io("cannot read", path, e),
-        })
+        })?;
+        self.check_unmodified()
+    }
+
+    /// Refuses a file that was modified after it was opened. It is checked after each read, because a write changes the time before the bytes:
+    /// bytes that pass are the old ones. The open file is examined, not its path, at which another file may be by now.
+    fn check_unmodified(&self) -> Result<()> {
+        let Bytes::File { file, modified: Some(before), path, .. } = self else { return Ok(()) };
+        let now = file.metadata().and_then(|meta| meta.modified());
+        if now.map_err(|e| Error::io("cannot read", path, e))? == *before {
+            return Ok(());
+        }
+        let remedy = "make sure that nothing writes to it and read it again";
+        Err(Error::format(path, "it was modified while its rows were read", remedy))
     }
 
     fn ended(&self, wanted: u64) -> Error {
@@ -134,4 +156,44 @@ fn read_exact_at(file: &File, mut out: &mut [u8], mut offset: u64) -> std::io::R
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Seek, SeekFrom, Write};
+    use std::time::Duration;
+
+    #[test]
+    fn bytes_that_are_overwritten_in_place_are_refused() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"12345678").unwrap();
+        let bytes = Bytes::open(file.path()).unwrap();
+        let copy = bytes.try_clone().unwrap();
+        let mut out = [0; 4];
+        bytes.read_at(2, &mut out).unwrap();
+        assert_eq!(&out, b"3456");
+        file.seek(SeekFrom::Start(0)).unwrap();
+        file.write_all(b"abcd").unwrap();
+        // Systems count time in steps of some milliseconds, within which a change would not be seen.
+        let later = std::time::SystemTime::now() + Duration::from_secs(5);
+        file.as_file().set_modified(later).unwrap();
+        for bytes in [bytes, copy] {
+            let message = bytes.read_at(2, &mut out).unwrap_err().to_string();
+            assert!(message.contains("it was modified while its rows were read; make sure"), "{message}");
+        }
+    }
+
+    #[test]
+    fn an_open_file_is_read_after_another_has_taken_its_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("a"), folder.path().join("b"));
+        std::fs::write(&path, b"1234").unwrap();
+        std::fs::write(&other, b"5678").unwrap();
+        let bytes = Bytes::open(&path).unwrap();
+        std::fs::rename(&other, &path).unwrap();
+        let mut out = [0; 4];
+        bytes.read_at(0, &mut out).unwrap();
+        assert_eq!(&out, b"1234");
+    }
 }

@@ -61,7 +61,7 @@ impl Spool {
             None => Ok(Bytes::Owned { data: self.memory, path: self.origin }),
             Some(file) => {
                 let file = file.into_inner().map_err(|e| failed(e.into_error()))?;
-                Ok(Bytes::File { file, len: self.written, path: self.origin })
+                Ok(Bytes::File { file, len: self.written, modified: None, path: self.origin })
             }
         }
     }
@@ -98,7 +98,7 @@ impl<T: Real> Scattered<T> {
     /// The numbers, as rows.
     pub(crate) fn into_rows(self) -> Result<RawArray<'static>> {
         let len = self.n_rows * (self.n_features * T::DTYPE.size()) as u64;
-        let bytes = Bytes::File { file: self.file, len, path: self.origin };
+        let bytes = Bytes::File { file: self.file, len, modified: None, path: self.origin };
         RawArray::row_major::<T>(bytes, self.n_rows, self.n_features)
     }
 }

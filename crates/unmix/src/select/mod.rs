@@ -34,7 +34,20 @@ pub(crate) use sizes::{FitBy, size_by};
 pub use sizes::{Size, SizeRequest, SizeRule, Sizes, check_sizes, compare_sizes};
 pub use table::{Choice, Criterion, Table, select_components};
 
+use crate::error::{Error, Result};
 use crate::spectrum::Decomposition;
+
+/// Refuses names of rules of which one is given twice: a slip, such as `bic,bic` for `bic,aic`.
+fn check_distinct<S: AsRef<str>>(names: &[S]) -> Result<()> {
+    let names: Vec<&str> = names.iter().map(|name| name.as_ref().trim()).collect();
+    match names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+        None => Ok(()),
+        Some((_, name)) => {
+            let got = format!("'{name}' more than once");
+            Err(Error::setting("rules", got, "must be distinct", "name each rule once"))
+        }
+    }
+}
 
 /// The variances on which the rules are based.
 #[derive(Clone, Debug, PartialEq)]

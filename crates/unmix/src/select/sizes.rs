@@ -40,20 +40,19 @@ impl SizeRule {
     ///
     /// # Errors
     ///
-    /// A name that the method does not take, with the nearest one that it takes.
+    /// A name that the method does not take, with the nearest one that it takes; a name that is given twice.
     pub fn parse<S: AsRef<str>>(method: &Method, names: &[S]) -> Result<Vec<SizeRule>> {
         let known = match Self::of(method) {
             none if none.is_empty() => Self::ALL.to_vec(),
             known => known,
         };
+        super::check_distinct(names)?;
         let mut out = Vec::new();
         for name in names.iter().map(|name| name.as_ref().trim()) {
             let rule = known.iter().find(|rule| rule.to_string() == name);
             let words: Vec<String> = known.iter().map(ToString::to_string).collect();
             let rule = rule.ok_or_else(|| Error::unknown("rule", name, words.iter().map(String::as_str)))?;
-            if !out.contains(rule) {
-                out.push(*rule);
-            }
+            out.push(*rule);
         }
         Ok(if out.is_empty() { Self::ALL.to_vec() } else { out })
     }

@@ -43,13 +43,14 @@ impl Criterion {
         [Minka, Bic, GavishDonoho, Gap, GapDifference].into_iter().chain(SHARES.map(Share)).collect()
     }
 
-    /// From a list of names: `share` means the default fractions, `share-0.9` or `0.9` one of them, `mle` means `minka`. Duplicates
-    /// are removed; an empty list is [`cheap`](Self::cheap).
+    /// From a list of names: `share` means the default fractions, `share-0.9` or `0.9` one of them, `mle` means `minka`. A rule
+    /// that has several of the names given is applied once; an empty list is [`cheap`](Self::cheap).
     ///
     /// # Errors
     ///
-    /// An unknown name, with the nearest known one; a fraction that is not between 0 and 1.
+    /// An unknown name, with the nearest known one; a name that is given twice; a fraction that is not between 0 and 1.
     pub fn parse<S: AsRef<str>>(names: &[S]) -> Result<Vec<Criterion>> {
+        super::check_distinct(names)?;
         let mut out: Vec<Criterion> = Vec::new();
         for name in names.iter().map(|name| name.as_ref().trim()) {
             for rule in Self::named(name)? {
@@ -263,5 +264,7 @@ mod tests {
         let misspelt = parse(&["paralel"]).unwrap_err().to_string();
         assert!(misspelt.contains("no rule named 'paralel' (did you mean 'parallel'?)"), "{misspelt}");
         assert!(parse(&["1.5"]).unwrap_err().to_string().contains("between 0 and 1"));
+        let twice = parse(&["bic", "gap", " bic"]).unwrap_err().to_string();
+        assert_eq!(twice, "rules must be distinct, got 'bic' more than once; name each rule once");
     }
 }
