@@ -72,11 +72,9 @@ def _table(value, name):
 
 @functools.cache
 def _accepted_only(method):
-    """Parameters that are accepted for compatibility alone, with their defaults and the value that asks for what is done anyway. Not
-    ``copy``: arrays are never modified, whatever it is."""
-    settings = (s for s in registry()[method]["settings"] if s["python_only"])
-    done = {"svd_method": "lapack", "power_iteration_normalizer": "QR"}
-    return [(s["name"], (s["default"], done.get(s["name"]))) for s in settings if s["name"] not in ("copy", "sparse_output")]
+    """Parameters that are accepted for compatibility alone, with their defaults and the values that ask for what is done anyway."""
+    settings = (s for s in registry()[method]["settings"] if s["python_only"] and not s["has_effect"])
+    return [(s["name"], (s["default"], *s["also_accepts"])) for s in settings]
 
 
 class Settings:
