@@ -1,5 +1,7 @@
-"""The call that made a model is Python that makes the same model."""
+"""The call that made a model is Python that makes the same model; pages have the call that made them."""
 
+import html
+import re
 import shutil
 import subprocess
 import sys
@@ -150,3 +152,57 @@ def test_an_initial_matrix_is_read_again_in_every_fit(parts):
         np.save("rotation.npy", rotation)
         by_array = RICA(4, w_init=rotation, max_iter=1, random_state=0).fit(parts[0])
         np.testing.assert_array_equal(estimator.fit(parts[0]).components_, by_array.components_)
+
+
+#: The call on a page.
+MADE_BY = re.compile(r"(?<=The page was made by:</p><pre><code>).*?(?=</code>)", re.DOTALL)
+
+
+def call_on(page):
+    """The call that a page says it was made by."""
+    return html.unescape(MADE_BY.search(page)[0])
+
+
+def test_a_page_has_the_call_that_made_it(parts):
+    first, _ = parts
+    Path("group.csv").write_text("site\n" + "".join(f"{i % 3}\n" for i in range(100)))
+    group = unmix.open("group.csv")
+    model, beside = PCA(3, random_state=0).fit(first), PCA(1, random_state=0).fit(first)
+    positions, color = [[0, 1], [1, 0], [-1, 0], [0, -1]], np.float32(ROWS[:100, 0])
+    variables = {"unmix": unmix, "model": model, "beside": beside, "color": color}
+    for X, options, text in [
+        (None, {}, "unmix.report(model)"),
+        (first, {"title": "a 'b' <c>"}, f"""unmix.report(model, {first!r}, title="a 'b' <c>")"""),
+        (first, {"pairs": [(0, 1), (0, 2)], "rate": None}, f"unmix.report(model, {first!r})"),
+        (first, {"beside": beside, "rate": 100, "pairs": [(1, np.int64(2))]}, f"unmix.report(model, {first!r}, beside=beside, rate=100.0, pairs=[(1, 2)])"),
+        (first, {"positions": np.array(positions)}, f"unmix.report(model, {first!r}, positions={positions})"),
+        (first, {"color": group}, f"unmix.report(model, {first!r}, color={group!r})"),
+        (first, {"color": color}, f"unmix.report(model, {first!r}, color=color)"),
+        (first, {"color": [i % 2 for i in range(100)]}, None),
+    ]:
+        page = unmix.report(model, X, **options).text
+        call = call_on(page)
+        assert text is None or call == text
+        assert eval(call, variables).text == page
+    unmix.report(model, first, path="page.html", title="a 'b' <c>")
+    assert call_on(Path("page.html").read_text()) == f"""unmix.report(model, {first!r}, title="a 'b' <c>")"""
+
+
+def test_a_page_of_modules_has_the_numbers_of_fits_in_its_call(parts):
+    rfn = unmix.RFN(3, max_iter=5, random_state=0).fit(np.abs(ROWS[:60]))
+    page = unmix.report(rfn, np.abs(ROWS[:60]), starts=2, permutations=1).text
+    assert call_on(page) == "unmix.report(model, X, starts=2, permutations=1)"
+    assert eval(call_on(page), {"unmix": unmix, "model": rfn, "X": np.abs(ROWS[:60])}).text == page
+
+
+def test_labels_are_a_column_of_a_file(parts):
+    model = PCA(2, random_state=0).fit(ROWS)
+    Path("group.csv").write_text("site,value\n" + "".join(f"{i % 3},0.5\n" for i in range(300)))
+    np.save("group.npy", np.arange(300) % 3)
+    column = unmix.open("group.csv", columns="site")
+
+    by_array, by_file = (MADE_BY.sub("", unmix.report(model, ROWS, color=color).text) for color in (np.arange(300) % 3, "group.npy"))
+    assert by_file == by_array
+    assert "site" in unmix.report(model, ROWS, color=column).text
+    with pytest.raises(ValueError, match=r"color of a file must be one column, got 2; choose one, as in unmix.open\(path, columns='group'\)"):
+        unmix.report(model, ROWS, color="group.csv")
