@@ -315,7 +315,7 @@ impl Model {
     }
 
     /// Writes a page about the model, and about the rows `x` if given, to `path`.
-    #[pyo3(signature = (path, run_options, x=None, color=None, shown=(None, None, None, None, None, None, None)))]
+    #[pyo3(signature = (path, run_options, x=None, color=None, shown=(None, None, None, None, None, None, None, None)))]
     fn page<'py>(
         &self,
         py: Python<'py>,

@@ -97,3 +97,22 @@ assert all(getattr(unmix, name) is not None for name in unmix.__all__)
 assert not hasattr(unmix, "PAC")
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_which_parameters_are_accepted_only_is_part_of_the_registry():
+    found = {}
+    for method in unmix.methods():
+        parameters = inspect.signature(getattr(unmix, method["class"])).parameters
+        for setting in method["settings"]:
+            if setting["python_only"] and not setting["has_effect"]:
+                found[method["key"], setting["name"]] = setting["also_accepts"]
+                assert parameters[setting["name"]].default not in setting["also_accepts"]
+                for value in setting["also_accepts"]:
+                    getattr(unmix, method["class"])(**{setting["name"]: value})._validate_params()
+    assert found == {
+        ("pca", "copy"): [False],
+        ("pca", "power_iteration_normalizer"): ["QR"],
+        ("factor-analysis", "copy"): [False],
+        ("factor-analysis", "svd_method"): ["lapack"],
+        ("factor-analysis", "iterated_power"): [],
+    }

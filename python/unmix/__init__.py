@@ -274,6 +274,16 @@ def _refits(X, starts, permutations):
     return int(starts), int(permutations)
 
 
+def _places(positions):
+    """Positions of sensors as pairs of numbers."""
+    import numpy as np
+
+    positions = np.asarray(positions, dtype=np.float64)
+    if positions.ndim != 2 or positions.shape[1] != 2:
+        raise ValueError(f"positions must have two coordinates for each column, but have shape {positions.shape}")
+    return [(float(x), float(y)) for x, y in positions]
+
+
 def _pairs(pairs):
     """Pairs of components as integers."""
     if pairs is None:
@@ -292,7 +302,7 @@ def report(
     X: Rows = None,
     *,
     path: Path | None = None,
-    color: ArrayLike | None = None,
+    color: ArrayLike | Path | Files | None = None,
     title: str | None = None,
     beside: Any = None,
     rate: float | None = None,
@@ -307,6 +317,9 @@ def report(
     and with rows codes and reconstructions. At most 5000 rows, at a fixed stride, are drawn as points. The page has no scripts and needs no
     network access.
 
+    Its last section has the call of the fit and that of this function, in which ``model`` and ``beside`` are the estimators, ``X``, ``color`` and
+    ``positions`` the arrays that have no short form as source code.
+
     Parameters
     ----------
     model : estimator
@@ -316,8 +329,8 @@ def report(
         row numbers.
     path : path, optional
         HTML file to write; without it the page is returned, and a notebook shows it inline.
-    color : array-like of shape (n_samples,), optional
-        A label for each row, which determines the colour of its point.
+    color : array-like of shape (n_samples,), path or Files, optional
+        A label for each row, which determines the colour of its point; or a file of one column of numbers, or a handle to one.
     title : str, optional
         Title of the page.
     beside : estimator, optional
@@ -354,12 +367,12 @@ def report(
     >>> os.path.getsize(path) > 10_000
     True
     """
-    import numpy as np
     from sklearn.utils.validation import check_is_fitted
 
     from ._biclusters import Biclusters
     from ._html import Page
-    from ._input import row_names
+    from ._input import labels, row_names
+    from ._written import report_source
 
     if isinstance(model, Biclusters):
         raise TypeError(
@@ -371,18 +384,16 @@ def report(
         check_is_fitted(beside)
     refits = _refits(X, starts, permutations)
     rows, names = (None, None) if X is None else (model._rows(X), row_names(X))
-    labels = None if color is None else (str(getattr(color, "name", None) or "color"), [str(c) for c in np.asarray(color)])
-    if positions is not None:
-        positions = np.asarray(positions, dtype=np.float64)
-        if positions.ndim != 2 or positions.shape[1] != 2:
-            raise ValueError(f"positions must have two coordinates for each column, but have shape {positions.shape}")
-        positions = [(float(x), float(y)) for x, y in positions]
-    other, rate = None if beside is None else beside._model, None if rate is None else float(rate)
-    shown = (title, other, rate, positions, names, refits, _pairs(pairs))
+    named = None if color is None else labels(color)
+    places = None if positions is None else _places(positions)
+    pairs, other, rate = _pairs(pairs), None if beside is None else beside._model, None if rate is None else float(rate)
+    options = {"color": color, "title": title, "beside": beside, "rate": rate, "positions": positions}
+    options |= {"starts": starts, "permutations": None if permutations == 10 else permutations, "pairs": None if pairs == [(0, 1), (0, 2)] else pairs}
+    shown = (title, other, rate, places, names, refits, pairs, report_source(X, options))
     if path is not None:
-        model._model.page(os.fspath(path), model._run_arguments(), rows, labels, shown)
+        model._model.page(os.fspath(path), model._run_arguments(), rows, named, shown)
         return None
     with tempfile.TemporaryDirectory() as folder:
         whole = pathlib.Path(folder, "page.html")
-        model._model.page(str(whole), model._run_arguments(), rows, labels, shown)
+        model._model.page(str(whole), model._run_arguments(), rows, named, shown)
         return Page(whole.read_text(encoding="utf-8"))

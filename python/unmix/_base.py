@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,7 +24,7 @@ from ._options import RunOptions
 from ._settings import Settings, _validated
 from ._threads import threads_here
 from ._types import Array, Path, Rows
-from ._written import call_source, seeded_source
+from ._written import call_source, continued_source, seeded_source
 
 if TYPE_CHECKING:
     import pandas
@@ -142,9 +143,9 @@ class Estimator(RunOptions, Settings, Input, Coding):
         rows, threads = self._fit(X, sample_weight)
         return self._model.encode(rows, (0, threads, int(self.verbose)))
 
-    def _fit(self, X, sample_weight=None, tables=None):
-        """Fit; return the rows as read and the number of threads. ``tables`` is a function that returns the tables given together with
-        the rows, such as the codes that LISTA is trained to reproduce."""
+    def _fit(self, X, sample_weight=None, targets=None):
+        """Fit; return the rows as read and the number of threads. ``targets`` are given together with the rows, such as the codes that
+        LISTA is trained to reproduce."""
         before = vars(self).copy()
         # The body of _kept_on_error inline: a context manager is a noticeable part of a small fit.
         try:
@@ -152,10 +153,10 @@ class Estimator(RunOptions, Settings, Input, Coding):
             self._check(rows)
             settings, written = self._settings_and_source()
             weights, seed, threads = _weights(sample_weight, rows), self._seed(), threads_here()
-            options = self._run_options(call_source(self._seeded(written, seed), "fit", X, sample_weight, tables))
+            options = self._run_options(call_source(self._seeded(written, seed), "fit", X, sample_weight, targets))
             run_options = (seed, threads, int(self.verbose))
             if tensor_names(self._method):
-                options["given"] = self._given_tables() + ([] if tables is None else tables())
+                options["given"] = self._given_tables() + ([] if targets is None else self._target_tables(targets))
             model = _unmix.fit(self._method, settings, rows, run_options, self._names(rows), weights, **options)
             self._forget()
             self._adopt(model)
@@ -261,12 +262,30 @@ class Estimator(RunOptions, Settings, Input, Coding):
         report = self.report_
         return getattr(self, "n_components", 0) is None and report.rank == self.n_features_in_ - report.n_constant
 
+    def _target_tables(self, targets):
+        """The tables that are given together with the rows, by name, for the extension. By default none."""
+        return []
+
     def _seed(self):
         state = getattr(self, "random_state", None)
         if isinstance(state, Integral):
             return int(state)
         # The type is given because detecting it takes as long again.
         return int(check_random_state(state).randint(2**31 - 1, dtype=np.int64))
+
+    def _seed_after(self, seed):
+        """The seed of a batch that continues a fit with ``seed``. A generator of seeds does not draw another one, which no call could give."""
+        state = getattr(self, "random_state", None)
+        return int(state) if isinstance(state, Integral) else seed
+
+    def _continued(self, call, before, after, seed):
+        """The estimator that ``call`` made, with settings ``before``, as JSON, and ``seed``, as source code; parameters that have changed
+        since, according to the settings ``after``, are set."""
+        before, after = json.loads(before), json.loads(after)
+        names = [name for name, value in after.items() if name in before and before[name] != value]
+        if self._seed_after(seed) != seed:
+            names.append("random_state")
+        return continued_source(call, {name: getattr(self, name) for name in names})
 
     def _seeded(self, written, seed):
         """The constructor as source code, with the seed in place of a generator of seeds."""

@@ -12,15 +12,17 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ._input import _is_path, warn
+from ._input import _is_path, dense, in_memory, warn
 from ._by_callable import deflation, symmetric
 from ._fixed import fixed
 from ._parameters import FastICAParameters
-from ._sources import Sources, read, start
-from ._types import Array, Rows, Seed
+from ._sources import Sources, start
+from ._types import Array, Path, Rows, Seed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+    from ._read import Files
 
 
 class FastICA(FastICAParameters, Sources):
@@ -145,8 +147,8 @@ class FastICA(FastICAParameters, Sources):
         if self.whiten and k > min(n, p):
             k = min(n, p)
             warn(f"n_components is too large: it will be set to {k}")
-        if self.w_init is not None and np.shape(self.w_init) != (k, k):
-            raise ValueError(f"w_init has invalid shape -- should be {(k, k)}; it is {np.shape(self.w_init)}")
+        if self.w_init is not None and (shape := np.shape(dense(self.w_init))) != (k, k):
+            raise ValueError(f"w_init has invalid shape -- should be {(k, k)}; it is {shape}")
 
     def _settings(self):
         settings = super()._settings()
@@ -181,7 +183,7 @@ class FastICA(FastICAParameters, Sources):
                     # Repeated by the second fit.
                     warnings.simplefilter("ignore")
                     rows, _ = super()._fit(X)
-                rotation, *ended = self._by_callable(np.asarray(read(rows)), seed)
+                rotation, *ended = self._by_callable(np.asarray(in_memory(rows)), seed)
                 # The rows of the rotation of whitened coordinates, in arbitrary order and with arbitrary signs.
                 self._start, self._ended = rotation, ended
                 return super()._fit(X)
@@ -203,8 +205,8 @@ class FastICA(FastICAParameters, Sources):
         else:
             z = rows.T.astype(self.mean_.dtype, copy=False)
         k, args = len(z), self.fun_args or {}
-        start = np.random.RandomState(seed).normal(size=(k, k)) if self.w_init is None else np.asarray(self.w_init)
-        start = start.astype(z.dtype)
+        first = np.random.RandomState(seed).normal(size=(k, k)) if self.w_init is None else np.asarray(dense(self.w_init))
+        first = first.astype(z.dtype)
 
         def g(y):
             found = self.fun(y, **args)
@@ -216,15 +218,15 @@ class FastICA(FastICAParameters, Sources):
             return found
 
         if self.algorithm == "parallel":
-            return symmetric(z, g, start, self.max_iter, self.tol)
-        return deflation(z, g, start, self.max_iter, self.tol)
+            return symmetric(z, g, first, self.max_iter, self.tol)
+        return deflation(z, g, first, self.max_iter, self.tol)
 
     def _adopt(self, model):
         ended = vars(self).get("_ended")
         if ended is not None:
             # The fit took no step: the outcome is that of the search that found its start.
             name = getattr(self.fun, "__name__", type(self.fun).__name__)
-            given = {"fun": name, "max_iter": int(self.max_iter), "w_init": None if self.w_init is None else np.asarray(self.w_init).tolist()}
+            given = {"fun": name, "max_iter": int(self.max_iter), "w_init": start(self.w_init)}
             model = model.searched(*ended, json.dumps(given))
         super()._adopt(model)
         attributes = vars(self)
@@ -343,7 +345,7 @@ def fastica(
     fun_args: dict[str, Any] | None = None,
     max_iter: int = 200,
     tol: float = 1e-4,
-    w_init: ArrayLike | None = None,
+    w_init: ArrayLike | Path | Files | None = None,
     whiten_solver: Literal["svd", "eigh"] = "svd",
     random_state: Seed = None,
     return_X_mean: bool = False,
@@ -374,7 +376,7 @@ def fastica(
         As for :class:`FastICA`.
     tol : float, default=1e-4
         As for :class:`FastICA`.
-    w_init : array-like of shape (n_components, n_components) or None, default=None
+    w_init : array-like of shape (n_components, n_components) or None, path or Files, default=None
         As for :class:`FastICA`.
     whiten_solver : {"svd", "eigh"}, default="svd"
         As for :class:`FastICA`.

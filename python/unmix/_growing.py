@@ -14,7 +14,7 @@ from . import _unmix
 from ._input import _weights, warn
 from ._threads import threads_here
 from ._types import Rows
-from ._written import LONGEST_CALL, call_source
+from ._written import call_source, merged_source
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -75,16 +75,23 @@ class Incremental:
             )
         with self._kept_on_error():
             rows = self._rows(X, reset=growing is None, min_samples=1)
-            sums = _unmix.Sums() if growing is None else growing.sums
-            run_options = (self._seed(), threads_here(), int(self.verbose))
+            settings, written = self._settings_and_source()
+            if growing is None:
+                seed, sums = self._seed(), _unmix.Sums()
+                written = self._seeded(written, seed)
+            else:
+                before, sums = growing.run_options[0], growing.sums
+                seed = self._seed_after(before)
+                # A model that was loaded or merged has its call in its report.
+                written = self._continued(growing.call or self.report_.invocation, growing.settings, settings, before)
+            run_options = (seed, threads_here(), int(self.verbose))
             sums.add(self._method, rows, run_options, self._names(rows), _weights(sample_weight, rows))
         self._forget()
         n_features, names = sums.columns
         self.n_features_in_ = n_features
         if names is not None and "feature_names_in_" not in vars(self):
             self.feature_names_in_ = np.asarray(names, dtype=object)
-        settings, written = self._settings_and_source()
-        self._growing = Growing(sums, settings, run_options, call_source(self._seeded(written, run_options[0]), "partial_fit", X, sample_weight))
+        self._growing = Growing(sums, settings, run_options, call_source(written, "partial_fit", X, sample_weight))
         return self
 
     def _solve(self):
@@ -127,9 +134,7 @@ class Incremental:
         check_is_fitted(self)
         check_is_fitted(other)
         merged = clone(self)
-        calls = [estimator.report_.invocation or "" for estimator in (self, other)]
-        # The calls of many parts would be longer than their models.
-        left, right = (call if 0 < len(call) <= LONGEST_CALL else name for call, name in zip(calls, ("left", "right")))
-        merged._adopt(self._model.merge(other._model, self._run_arguments(), f"{left}.merge({right})"))
+        run_options = (self._model.seed, threads_here(), int(self.verbose))
+        merged._adopt(self._model.merge(other._model, run_options, merged_source(self, other)))
         merged._warn()
         return merged

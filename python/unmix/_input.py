@@ -8,6 +8,7 @@ import warnings
 from numbers import Real
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, validate_data
 
@@ -15,6 +16,7 @@ from . import _unmix
 from ._read import Files
 from ._read import open as open_files
 from ._read import read as read_file
+from ._threads import threads_here
 
 
 @functools.cache
@@ -55,6 +57,22 @@ def _is_path(X):
     if isinstance(X, (list, tuple)):
         return len(X) > 0 and all(isinstance(path, (str, os.PathLike)) for path in X)
     return isinstance(X, (str, os.PathLike, Files, _unmix.Files))
+
+
+def in_memory(X):
+    """Rows or codes in memory: those of files are read."""
+    if not _is_path(X):
+        return X
+    if isinstance(X, _unmix.Files):
+        # Rows as `_rows` returns them.
+        return X.read((0, threads_here(), 0))
+    return X.read() if isinstance(X, Files) else read_file(X)
+
+
+def dense(X):
+    """Numbers in memory, with all entries if they are stored sparsely."""
+    X = in_memory(X)
+    return X.toarray() if issparse(X) else X
 
 
 def _file(X):
@@ -117,7 +135,7 @@ def _weights(sample_weight, rows):
     if isinstance(sample_weight, Real) and not _is_path(rows):
         return [float(sample_weight)] * rows.shape[0]
     if isinstance(sample_weight, (str, os.PathLike, Files)):
-        sample_weight = _column(sample_weight)
+        sample_weight = _column(sample_weight, "sample_weight")
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.ndim == 0:
         raise ValueError("sample_weight must have one number for each row of a file, got a single number; leave it out for equal weights")
@@ -126,14 +144,29 @@ def _weights(sample_weight, rows):
     return weights.tolist()
 
 
-def _column(file):
-    """The numbers of a file, or handle to one, of one column."""
+#: Names of columns, for messages, by argument.
+_EXAMPLES = {"sample_weight": "weight", "color": "group"}
+
+
+def _column(file, name):
+    """The numbers of a file, or handle to one, of one column; they are the argument ``name``."""
     if isinstance(file, Files) and file._files.lists_cells:
-        raise ValueError("sample_weight must be one number for each row, got a list of cells; open a file with one column, without triplets=True")
+        raise ValueError(f"{name} must be one number for each row, got a list of cells; open a file with one column, without triplets=True")
     table = file.read() if isinstance(file, Files) else read_file(file)
     if table.ndim == 2 and table.shape[1] != 1:
-        raise ValueError(f"sample_weight of a file must be one column, got {table.shape[1]}; choose one, as in unmix.open(path, columns='weight')")
+        choice = f"unmix.open(path, columns='{_EXAMPLES[name]}')"
+        raise ValueError(f"{name} of a file must be one column, got {table.shape[1]}; choose one, as in {choice}")
     return table.ravel()
+
+
+def labels(color):
+    """The name of the labels of rows, and a label for each row: an array, or a file or handle to one of one column of numbers."""
+    if not isinstance(color, (str, os.PathLike, Files)):
+        return str(getattr(color, "name", None) or "color"), [str(label) for label in np.asarray(color)]
+    color = color if isinstance(color, Files) else open_files(color)
+    # Whole numbers are shown as such: files of text have no type of their own for them.
+    found = [str(int(x)) if x.is_integer() else str(x) for x in _column(color, "color").tolist()]
+    return (color.names or ["color"])[0], found
 
 
 def _with_distinct_columns(X):

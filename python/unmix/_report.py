@@ -56,7 +56,8 @@ class Report:
         Results of some methods, described with the attribute ``report_`` of their classes; else None.
     invocation : str or None
         The command line or the call in Python that made the model. In a call, the rows are ``X``, and arrays, callables and models without a
-        short call of their own are variables with the names of their parameters. None in older files.
+        short call of their own are variables with the names of their parameters. Batches of ``partial_fit`` are a chain of calls, each with
+        its own ``X``; one that begins with ``model`` continues an estimator whose call is long or is a command. None in older files.
     pictures : str or None
         What a row was, such as ``"patches of 8x8 pixels"``, if the fit read pictures from files; else None.
     settings : dict

@@ -15,9 +15,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _unmix
-from ._input import registry, tensor_names, warn
+from ._input import dense, registry, tensor_names, warn
 from ._options import RunOptions
-from ._read import read as read_file
 from ._written import SIMPLE, constructor_source
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -60,23 +59,25 @@ def _json(value):
 
 
 def _table(value, name):
-    """A table of numbers: an array, the components of a model, or a file of either."""
+    """A table of numbers: an array, the components of a model, a file of either, or a handle to files."""
     if isinstance(value, RunOptions):
         check_is_fitted(value)
         value = value.components_
-    elif isinstance(value, (str, os.PathLike)):
-        path = os.fspath(value)
-        value = _unmix.Model.load(path).tensors.get("components") if path.endswith(".safetensors") else read_file(path)
-    return check_array(value, dtype=np.float64, order="C", ensure_all_finite=False, input_name=name)
+    elif isinstance(value, (str, os.PathLike)) and os.fspath(value).endswith(".safetensors"):
+        value = _unmix.Model.load(os.fspath(value)).tensors.get("components")
+    return numbers(value, name)
+
+
+def numbers(value, name):
+    """A table of numbers: an array, a file of one, or a handle to files."""
+    return check_array(dense(value), dtype=np.float64, order="C", ensure_all_finite=False, input_name=name)
 
 
 @functools.cache
 def _accepted_only(method):
-    """Parameters that are accepted for compatibility alone, with their defaults and the value that asks for what is done anyway. Not
-    ``copy``: arrays are never modified, whatever it is."""
-    settings = (s for s in registry()[method]["settings"] if s["python_only"])
-    done = {"svd_method": "lapack", "power_iteration_normalizer": "QR"}
-    return [(s["name"], (s["default"], done.get(s["name"]))) for s in settings if s["name"] not in ("copy", "sparse_output")]
+    """Parameters that are accepted for compatibility alone, with their defaults and the values that ask for what is done anyway."""
+    settings = (s for s in registry()[method]["settings"] if s["python_only"] and not s["has_effect"])
+    return [(s["name"], (s["default"], *s["also_accepts"])) for s in settings]
 
 
 class Settings:
@@ -95,9 +96,13 @@ class Settings:
     def _settings_and_source(self):
         """Settings as JSON, and the constructor as source code, with the parameters that differ from their defaults."""
         values, kinds = self._given()
-        if SIMPLE.issuperset(kinds):
+        if SIMPLE.issuperset(kinds) and not self._reads_settings():
             return _settings_and_source_of(type(self), values, kinds)
         return json.dumps(self._settings()), constructor_source(type(self), values)
+
+    def _reads_settings(self):
+        """Whether a setting is read from a file, whose numbers may change."""
+        return False
 
     def _given(self):
         """Values of the parameters, and their types: 1, 1.0 and True are equal, but not the same setting."""

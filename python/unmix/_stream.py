@@ -14,9 +14,15 @@ def learn_more(estimator, X, with_doubts=False):
     with estimator._kept_on_error():
         model = vars(estimator).get("_model")
         rows = estimator._rows(X, reset=model is None, min_samples=1)
-        run_options = (estimator._seed(), threads_here(), int(estimator.verbose))
         settings, written = estimator._settings_and_source()
-        invocation = call_source(estimator._seeded(written, run_options[0]), "partial_fit", X)
+        if model is None:
+            seed = estimator._seed()
+            written = estimator._seeded(written, seed)
+        else:
+            seed = estimator._seed_after(model.seed)
+            written = estimator._continued(estimator.report_.invocation, model.settings, settings, model.seed)
+        run_options = (seed, threads_here(), int(estimator.verbose))
+        invocation = call_source(written, "partial_fit", X)
         names = estimator._names(rows)
         options = {"max_seconds": estimator.max_seconds}
         if tensor_names(estimator._method):

@@ -73,7 +73,7 @@ class Model:
         run_options: _RunOptions,
         x: Any = None,
         color: tuple[str, list[str]] | None = None,
-        shown: tuple[Any, ...] = (None, None, None, None, None, None, None),
+        shown: tuple[Any, ...] = (None, None, None, None, None, None, None, None),
     ) -> None: ...
     def to_bytes(self) -> bytes: ...
     @staticmethod

@@ -2,8 +2,10 @@
 
 The text is Python that can be evaluated. What has no short form as source code is a variable, which the reader defines before: the rows are
 ``X``, codes to be reproduced ``y``, and an array, a callable or another object has the name of its parameter, as in
-``unmix.SparseCoder(dictionary=dictionary).fit(X)``. In a call inside another one, ``X`` and the names of parameters are those of that call, which may
-be other rows and arrays.
+``unmix.SparseCoder(dictionary=dictionary).fit(X)``. In a call inside another one, and in each call of a chain such as
+``unmix.PCA().partial_fit(X).partial_fit(X)``, ``X`` and the names of parameters are those of that call, which may be other rows and arrays. A chain
+that begins with ``model`` continues an estimator whose own call is not part of the text: it is a command of the program, longer than
+``LONGEST_CALL`` or not known.
 """
 
 import ast
@@ -47,11 +49,36 @@ def seeded_source(written, state, seed):
 
 def call_source(written, name, X, sample_weight=None, targets=None):
     """The call that makes a model, as source code: files by name, arrays as ``X``, codes to be reproduced as ``y``."""
-    rows = _file(X) or "X"
     file = None if isinstance(sample_weight, (list, tuple)) else _file(sample_weight)
     weights = "" if sample_weight is None else f", sample_weight={file or 'sample_weight'}"
-    further = ", y" * (targets is not None) + weights
-    return f"{written}.{name}({rows}{further})"
+    codes = "" if targets is None else f", {_file(targets) or 'y'}"
+    return f"{written}.{name}({_file(X) or 'X'}{codes}{weights})"
+
+
+def continued_source(call, changes):
+    """The estimator that ``partial_fit`` continues, as source code: the call that made it, and the parameters that have changed since."""
+    whole = call is not None and len(call) <= LONGEST_CALL and not call.startswith("unmix ")
+    changed = ", ".join(f"{name}={_source(name, value)}" for name, value in changes.items())
+    return (call if whole else "model") + (f".set_params({changed})" if changed else "")
+
+
+def merged_source(left, right):
+    """The call that merges two estimators, as source code; without their own calls if these are those of many parts."""
+    return f"{_estimator_source('left', left)}.merge({_estimator_source('right', right)})"
+
+
+def report_source(X, options):
+    """The call of :func:`unmix.report` as source code, with the options that differ from their defaults. The models, whose own calls are on the
+    page, are the variables ``model`` and ``beside``; the path is left out, because the page is the same without it."""
+    given = [(name, value) for name, value in options.items() if value is not None]
+    rows = "" if X is None else f", {_file(X) or 'X'}"
+    return f"unmix.report(model{rows}{''.join(f', {name}={_option(name, value)}' for name, value in given)})"
+
+
+def _option(name, value):
+    """An option of a page as source code. Labels are the text of numbers, which that of an array in another type is not."""
+    is_variable = isinstance(value, RunOptions) or (name == "color" and isinstance(value, np.ndarray))
+    return name if is_variable else _source(name, value)
 
 
 def _file(X):

@@ -12,8 +12,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import chosen, in_frame
+from ._input import in_memory
 from ._parameters import ICAParameters
-from ._sources import Sources, read
+from ._sources import Sources
 from ._stream import learn_more
 from ._types import Array, Rows
 
@@ -246,7 +247,7 @@ class ICA(ICAParameters, Sources):
         if exclude is None:
             return super().inverse_transform(X)
         check_is_fitted(self)
-        sources = read(X)
+        sources = in_memory(X)
         # A copy, with all entries if they are stored sparsely.
         sources = sources.toarray() if issparse(sources) else np.array(sources)
         sources[:, chosen(self._model, "exclude", exclude)] = 0
@@ -291,7 +292,7 @@ class ICA(ICAParameters, Sources):
         """
         check_is_fitted(self)
         excluded = chosen(self._model, "exclude", exclude)
-        given, X = X, read(X)
+        given, X = X, in_memory(X)
         rows = self._rows(X)
         sources = self._model.encode(rows, self._run_arguments())
         rows = np.asarray(rows, dtype=sources.dtype)
@@ -339,7 +340,7 @@ class ICA(ICAParameters, Sources):
         check_is_fitted(self)
         if X is not None:
             sources = self._model.encode(self._rows(X), self._run_arguments())
-            channels = np.asarray(read(reference), dtype=np.float64)
+            channels = np.asarray(in_memory(reference), dtype=np.float64)
             return _correlations(sources, channels.reshape(len(channels), -1))
         columns = [self._column(name) for name in ([reference] if isinstance(reference, (str, Integral)) else reference)]
         # Second moments of the sources, which are uncorrelated with variance 1 if they are a rotation of whitened coordinates.

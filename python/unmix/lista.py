@@ -5,17 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
 from ._base import Estimator
 from ._input import _is_path
 from ._parameters import LISTAParameters
-from ._read import read
 from ._record import Record
-from ._settings import _validated
+from ._settings import _validated, numbers
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -157,7 +154,7 @@ class LISTA(LISTAParameters, Estimator):
         ----------
         X : array-like of shape (n_samples, n_features), or path
             Rows.
-        y : array-like or sparse matrix of shape (n_samples, n_components), path or None, default=None
+        y : array-like or sparse matrix of shape (n_samples, n_components), path, Files or None, default=None
             Target codes of these rows. None, or a vector, which cannot be a table of codes: the network minimises the objective of the
             lasso.
 
@@ -176,7 +173,7 @@ class LISTA(LISTAParameters, Estimator):
         >>> LISTA([[1.0, 0.0], [0.0, 1.0]], alpha=0.5, n_layers=2, max_epochs=0).fit([[3.0, 0.0], [0.0, 1.0]]).report_.outcome
         'completed'
         """
-        self._fit(X, tables=_targets(y))
+        self._fit(X, targets=_targets(y))
         return self
 
     @_validated
@@ -190,7 +187,7 @@ class LISTA(LISTAParameters, Estimator):
         ----------
         X : array-like of shape (n_samples, n_features), or path
             Rows.
-        y : array-like or sparse matrix of shape (n_samples, n_components), path or None, default=None
+        y : array-like or sparse matrix of shape (n_samples, n_components), path, Files or None, default=None
             Target codes of these rows. None, or a vector: the network minimises the objective of the lasso.
 
         Returns
@@ -210,8 +207,11 @@ class LISTA(LISTAParameters, Estimator):
         array([[2.5, 0. ],
                [0. , 0.5]])
         """
-        rows, threads = self._fit(X, tables=_targets(y))
+        rows, threads = self._fit(X, targets=_targets(y))
         return self._model.encode(rows, (0, threads, int(self.verbose))).toarray()
+
+    def _target_tables(self, targets):
+        return [("codes", numbers(targets, "y"))]
 
     def transform(self, X: Rows) -> Array:
         """Return the codes of rows.
@@ -284,20 +284,6 @@ class LISTA(LISTAParameters, Estimator):
 
 
 def _targets(y):
-    """A function that returns the target codes as a table; None if ``y`` is not a table."""
+    """Target codes as given; None if ``y`` is not a table."""
     is_table = y is not None and (_is_path(y) or hasattr(y, "toarray") or np.asarray(y).ndim > 1)
-    return (lambda: _codes(y)) if is_table else None
-
-
-def _codes(y):
-    """Target codes as a table for the extension; none if ``y`` is not a table."""
-    if y is None:
-        return []
-    if _is_path(y):
-        y = read(y)
-    if scipy.sparse.issparse(y):
-        y = y.toarray()
-    y = np.asarray(y)
-    if y.ndim < 2:
-        return []
-    return [("codes", check_array(y, dtype=np.float64, order="C", ensure_all_finite=False, input_name="y"))]
+    return y if is_table else None

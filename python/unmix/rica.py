@@ -1,7 +1,7 @@
 """Sparse features by reconstruction ICA."""
 
 from ._parameters import RICAParameters
-from ._sources import Sources, start
+from ._sources import Sources
 
 
 class RICA(RICAParameters, Sources):
@@ -117,6 +117,3 @@ class RICA(RICAParameters, Sources):
     """
 
     _method = "rica"
-
-    def _settings(self):
-        return {**super()._settings(), "w_init": start(self.w_init)}

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import Estimator
+from ._input import in_memory
 from ._parameters import RobustPCAParameters
 from ._settings import _validated
-from ._sources import read
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ class RobustPCA(RobustPCAParameters, Estimator):
 
     def _sparse(self, rows, low):
         """The sparse part of rows with this low-rank part: residuals that exceed the noise, or rounding errors if there is no noise."""
-        left = np.asarray(read(rows), dtype=low.dtype) - low
+        left = np.asarray(in_memory(rows), dtype=low.dtype) - low
         unit = vars(self).get("spread_", low.dtype.type(1))
         # Without noise, the threshold is that of the fit.
         cut = 4.5 * self.noise_std_ if np.max(self.noise_std_) > 0 else 1e-4 * np.sqrt(np.mean(np.square(low / unit))) * unit

@@ -141,8 +141,8 @@ impl<'a> Columns<'a> {
             Some((from, to)) => number(from).zip(number(to)),
             None => number(word).map(|j| (j, j)),
         };
-        let asked = || self.wording.columns_value(word, &[word.to_string()]);
-        let refused = |why: String, remedy: String| Err(Error::setting(setting, asked(), why, remedy));
+        let requested = || self.wording.columns_value(word, &[word.to_string()]);
+        let refused = |why: String, remedy: String| Err(Error::setting(setting, requested(), why, remedy));
         match ends {
             None if self.known.is_empty() => refused(
                 "the columns have no names".into(),

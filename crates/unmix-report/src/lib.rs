@@ -54,7 +54,7 @@ pub struct Options {
     pub labels: Option<(String, Vec<String>)>,
     /// A name for each row, shown in place of its number.
     pub row_names: Option<Vec<String>>,
-    /// The commands that were run to make the page, one a line, exactly as they were typed. The invocation of
+    /// The commands that were run to make the page, one a line, exactly as they were typed, or the call in Python. The invocation of
     /// the fit is stored in the model.
     pub reproduce: Vec<String>,
     /// True components for comparison (rows, `n_features` wide), for data with known ground truth.

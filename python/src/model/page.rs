@@ -10,7 +10,7 @@ use unmix::biclusters::{Refits, biclusters};
 use unmix::data::NewFile;
 
 /// Options of a page: its title, another model, rows per second, sensor positions, names of rows, the numbers of starts and of permuted copies
-/// of modules, and pairs of components that are axes.
+/// of modules, pairs of components that are axes, and the call in Python that makes the page.
 pub(super) type Shown<'py> = (
     Option<String>,
     Option<PyRef<'py, Model>>,
@@ -19,6 +19,7 @@ pub(super) type Shown<'py> = (
     Option<Vec<String>>,
     Option<(usize, usize)>,
     Option<Vec<(usize, usize)>>,
+    Option<String>,
 );
 
 /// Writes a page about `model`, and about the rows `x` if given, to the file.
@@ -31,7 +32,7 @@ pub(super) fn write(
     color: Option<(String, Vec<String>)>,
     shown: Shown<'_>,
 ) -> PyResult<()> {
-    let (title, beside, rate, positions, row_names, refits, pairs) = shown;
+    let (title, beside, rate, positions, row_names, refits, pairs, python_call) = shown;
     let input = x.map(Input::new).transpose()?;
     let (model, wanted) = (model.inner.clone(), model.wanted());
     let dtype = input.as_ref().map_or(model.dtype(), Input::dtype);
@@ -44,6 +45,7 @@ pub(super) fn write(
         positions,
         row_names,
         pairs: pairs.unwrap_or_default(),
+        reproduce: python_call.into_iter().collect(),
         ..Default::default()
     };
     options.input_name = input.as_ref().and_then(Input::name);

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import _unmix
+from .._input import in_memory
 from .._record import Record
-from .._sources import read
 from .._types import Rows
 from ._checks import _check
 
@@ -87,7 +87,7 @@ def digit_variations(name: str, digits: Rows | int, photos: Sequence[Any] | None
             raise ValueError(f"{name!r} needs pictures of digits, got the integer {digits}")
         _check(digits=(digits, 1))
         digits = np.zeros((digits, 1))
-    digits = np.asarray(read(digits), dtype=np.float64)
+    digits = np.asarray(in_memory(digits), dtype=np.float64)
     if digits.ndim < 2:
         raise ValueError(f"digits must be rows of 784 pixels or of 28 x 28 pixels, got an array of shape {digits.shape}")
     digits = digits.reshape(len(digits), int(np.prod(digits.shape[1:])))

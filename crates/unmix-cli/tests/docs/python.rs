@@ -29,6 +29,7 @@ from ._report import Report
 if TYPE_CHECKING:
     from ._base import Estimator
     from ._options import Iteration
+    from ._read import Files
 "#;
 
 /// A parameter of an estimator, in Python.
@@ -267,11 +268,25 @@ fn parameter(method: &Method, setting: &Setting) -> Parameter {
         constraint: constraint.collect(),
     };
     if setting.tensor {
-        parameter.annotation += " | Estimator | str | PathLike[str]";
-        parameter.described += ", fitted estimator or path";
+        parameter.annotation += " | Estimator | str | PathLike[str] | Files";
+        parameter.described += ", fitted estimator, path or Files";
         parameter.constraint.push("*START".into());
+    } else if takes_a_table(&setting.kind) {
+        // A handle is array-like for scikit-learn: it has a shape.
+        parameter.annotation += " | str | PathLike[str] | Files";
+        parameter.described += ", path or Files";
+        parameter.constraint.extend(["str".into(), "PathLike".into()]);
     }
     parameter
+}
+
+/// Whether a table is among the values of a kind.
+fn takes_a_table(kind: &Kind) -> bool {
+    match kind {
+        Kind::Table(_) => true,
+        Kind::AnyOf(kinds) => kinds.iter().any(takes_a_table),
+        _ => false,
+    }
 }
 
 /// The name of the type alias for a setting with more than 8 choices, too many for a signature.

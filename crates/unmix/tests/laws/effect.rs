@@ -39,6 +39,39 @@ fn a_setting_without_effect_changes_no_bit_and_gives_a_warning() {
     }
 }
 
+/// Python warns of other values of these arguments: what it needs to know for that is in the registry.
+#[test]
+fn arguments_that_are_accepted_only_list_the_values_that_give_no_warning() {
+    let mut found = Vec::new();
+    for method in METHODS {
+        let registered = method.to_json();
+        for (setting, json) in method.settings.iter().zip(registered["settings"].as_array().unwrap()) {
+            let has_effect = !setting.python_only || setting.has_effect(&Map::new());
+            if setting.python_only {
+                assert_eq!(json["has_effect"], has_effect, "{} {}", method.key, setting.name);
+            }
+            assert!(
+                setting.also_accepts.is_empty() || !has_effect,
+                "{} {}: only a setting without an effect can be asked for what is done anyway",
+                method.key,
+                setting.name
+            );
+            if !has_effect {
+                assert_ne!(json["also_accepts"].as_array().unwrap().first(), Some(&setting.default_value()));
+                found.push((method.key, setting.name, json["also_accepts"].clone()));
+            }
+        }
+    }
+    let expected = [
+        ("pca", "copy", json!([false])),
+        ("pca", "power_iteration_normalizer", json!(["QR"])),
+        ("factor-analysis", "copy", json!([false])),
+        ("factor-analysis", "svd_method", json!(["lapack"])),
+        ("factor-analysis", "iterated_power", json!([])),
+    ];
+    assert_eq!(found, expected);
+}
+
 #[test]
 fn a_setting_with_an_effect_gives_no_warning() {
     let cases = [

@@ -1,6 +1,6 @@
 //! Settings of factor analysis: names, allowed values, descriptions.
 
-use crate::model::{Condition, Kind, settings};
+use crate::model::{Condition, Kind, NEVER, settings};
 use crate::spectrum::Components;
 use serde::{Deserialize, Serialize};
 
@@ -17,15 +17,15 @@ settings! {
         /// Convergence tolerance on the predicted remaining increase of the log-likelihood of all rows, in nats.
         pub tol: f64 = 0.01, Kind::NON_NEGATIVE, such_as("1e-6");
         /// Accepted for compatibility with scikit-learn; arrays are never modified, whatever its value.
-        python copy = true, Kind::Bool;
+        python copy = true, Kind::Bool, only(NEVER), also_accepts(&["false"]);
         /// Maximum number of iterations.
         pub max_iter: u64 = 1000, Kind::at_least(1);
         /// Initial uniqueness (noise variance) of each column; null for a fraction of its residual variance given the other columns.
         pub noise_variance_init: Option<Vec<f64>> = null, Kind::AnyOf(&[Kind::PerColumn(&Kind::POSITIVE), Kind::Null]);
         /// Accepted for compatibility with scikit-learn; eigenvectors are always exact.
-        python svd_method = "randomized", Kind::Words(&["lapack", "randomized"]);
+        python svd_method = "randomized", Kind::Words(&["lapack", "randomized"]), only(NEVER), also_accepts(&["\"lapack\""]);
         /// Accepted for compatibility with scikit-learn, as 'svd_method' is.
-        python iterated_power = 3, Kind::at_least(0);
+        python iterated_power = 3, Kind::at_least(0), only(NEVER);
         /// Rotation of the factors: orthogonal ('varimax', 'quartimax', 'equamax') or oblique, with correlated factors ('promax', 'oblimin',
         /// 'geomin'); null for the unrotated factors, uncorrelated given the rows and in decreasing order of size.
         pub rotation: Option<Rotation> = null,

@@ -1,6 +1,6 @@
 //! PCA's settings: names, allowed values, descriptions.
 
-use crate::model::{Kind, settings};
+use crate::model::{Kind, NEVER, settings};
 use crate::spectrum::{Components, RULE_NAMES, Solver};
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ settings! {
         pub n_components: Components = null,
             Kind::AnyOf(&[Kind::at_least(0), Kind::Share, Kind::ShareName, Kind::Words(&RULE_NAMES), Kind::Null]), by_rows();
         /// Accepted for compatibility with scikit-learn; arrays are never modified, whatever its value.
-        python copy = true, Kind::Bool;
+        python copy = true, Kind::Bool, only(NEVER), also_accepts(&["false"]);
         /// Divide codes by the standard deviation along each component. 'zca' then rotates them back: one whitened number for each column, as close
         /// to the (scaled) column as possible.
         pub whiten: Whiten = false, Kind::AnyOf(&[Kind::Bool, Kind::Words(&["zca"])]);
@@ -39,7 +39,7 @@ settings! {
         /// Number of additional directions that 'randomized' and 'power' iterate on.
         pub n_oversamples: usize = 10, Kind::at_least(0), only(&[&[("svd_solver", &["\"randomized\"", "\"power\""])]]);
         /// Accepted for compatibility with scikit-learn; directions are always orthonormalised by QR.
-        python power_iteration_normalizer = "auto", Kind::Words(&["auto", "QR", "LU", "none"]);
+        python power_iteration_normalizer = "auto", Kind::Words(&["auto", "QR", "LU", "none"]), only(NEVER), also_accepts(&["\"QR\""]);
         /// Subtract the mean; false for directions of the largest second moment about 0.
         pub center: bool = true, Kind::Bool;
         /// Divide every column by its standard deviation first, so that results do not depend on units.

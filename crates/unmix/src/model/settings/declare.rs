@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 ///         /// That of the other method.
 ///         pub max_iter: u64, as in other_method::SETTINGS;
 ///         /// Accepted for compatibility with scikit-learn.
-///         python copy = true, Kind::Bool;
+///         python svd_method = "randomized", Kind::Words(&["lapack", "randomized"]), only(NEVER), also_accepts(&["\"lapack\""]);
 ///     }
 ///     pub(super) const SETTINGS;
 /// }
@@ -36,7 +36,8 @@ use serde::de::DeserializeOwned;
 ///   is an `Option`, `None` by default.
 /// * `pub NAME: TYPE, as in LIST, MODIFIER(...), ...;` for the entry of this name of another list, which has kind, default and sentence. A doc
 ///   comment is here the documentation of the field alone.
-/// * `python NAME = DEFAULT, KIND;` for an argument that exists in Python only, without a field.
+/// * `python NAME = DEFAULT, KIND, MODIFIER(...), ...;` for an argument that exists in Python only, without a field. With `only(NEVER)` it is
+///   accepted for compatibility, and other values than its default and those of `also_accepts` give a warning.
 macro_rules! settings {
     // Entries are read one at a time: `{fields} {defaults} {entries of the list}` are those made so far. First, a setting.
     (@read $items:tt { $($fields:tt)* } { $($defaults:tt)* } { $($listed:tt)* }
@@ -101,14 +102,14 @@ macro_rules! settings {
     // An argument in Python only.
     (@read $items:tt $fields:tt $defaults:tt { $($listed:tt)* }
         $(#[doc = $doc:literal])+
-        python $name:ident = $default:expr, $kind:expr;
+        python $name:ident = $default:expr, $kind:expr $(, $modifier:ident($($argument:tt)*))*;
         $($rest:tt)*
     ) => {
         $crate::model::settings! { @read $items $fields $defaults
             {
                 $($listed)*
                 $crate::model::Setting::new(stringify!($name), $kind, stringify!($default), concat!($($doc),+).trim_ascii())
-                    .python_only(),
+                    .python_only()$(.$modifier($($argument)*))*,
             }
             $($rest)*
         }

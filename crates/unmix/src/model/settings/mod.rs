@@ -68,6 +68,9 @@ pub struct Setting {
     /// Whether it is a table that is given together with the rows of a fit, such as their target codes: not an argument of the
     /// Python class.
     pub with_rows: bool,
+    /// Values, as JSON, that ask for what is done anyway, for a setting that is accepted for compatibility only: unlike others that
+    /// are not the default, they give no warning.
+    pub also_accepts: &'static [&'static str],
     /// Cases in which it has an effect: all conditions of at least one of these lists hold; always, if there are none.
     pub only: &'static [&'static [Condition]],
     /// What `n_iter` counts in fits in which it has an effect and is not null.
@@ -93,6 +96,7 @@ impl Setting {
             python_only,
             tensor,
             with_rows,
+            also_accepts: &[],
             only,
             counting: Counted::Iterations,
             example,
@@ -114,6 +118,11 @@ impl Setting {
     /// Restricts it to Python.
     pub const fn python_only(self) -> Self {
         Self { python_only: true, ..self }
+    }
+
+    /// Sets the values, as JSON, that ask for what is done anyway.
+    pub const fn also_accepts(self, values: &'static [&'static str]) -> Self {
+        Self { also_accepts: values, ..self }
     }
 
     /// Marks it as a tensor; if its default is not `null`, it must be given.
@@ -230,6 +239,8 @@ impl Setting {
             "python_only": self.python_only,
             "tensor": self.tensor,
             "with_rows": self.with_rows,
+            "has_effect": self.only != NEVER,
+            "also_accepts": self.also_accepts.iter().map(|value| Self::parsed(value)).collect::<Vec<_>>(),
         })
     }
 
