@@ -9,10 +9,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import unmix
 from unmix import _unmix
+from unmix._base import Estimator
+from unmix._read import ReadSettings
 
 #: A script of a user. Lines that end in a comment have an error; the comment is the name in which a type checker must find it.
 SCRIPT = '''
@@ -52,6 +55,50 @@ print(PCA("share-0.9").fit(X).n_components_, ICA("share-0.75"), FastICA("share-0
 PCA(svd_solver="ful")  # svd_solver
 tried = unmix.stability(ica, X, splits=3)
 print(tried.verdict[0], tried.interval.shape, tried.clusters.halves)
+print(pca.n_iter_, pca.quality(X).t2.max(), unmix.load("model.safetensors").summary())
+print(pca.quality(X).t22)  # t22
+print(data.Xx)  # Xx
+print(again.componnts_)  # componnts_
+loaded = unmix.load("pca.safetensors")
+assert isinstance(loaded, PCA)
+print(loaded.quality(X).q, loaded.explained_variance_)
+print(unmix.FactorAnalysis(2).fit(X).fit_.rmsea < 0.05)
+print(unmix.FactorAnalysis(2).fit(X).fit_.rmsae)  # rmsae
+rfn = unmix.RFN(2).fit(X)
+print(rfn.mixing_ @ rfn.mixing_.T, rfn.rotation_.shape, rfn.report_.final_objective)
+lista = unmix.LISTA(np.eye(3), alpha=0.1).fit(X)
+print(lista.report_.by_layer["gap"], lista.report_.loss.upper(), lista.quality(X).gap.max())
+print(lista.report_.loss.uper())  # uper
+sae = unmix.SparseAutoencoder(4).fit(X)
+print(sae.report_.fvu < 0.5, sae.report_.l0 + 1, sae.evaluate(X).density.max(), sae.top_rows(X).rows[0])
+print(sae.evaluate(X).densty)  # densty
+print(sae.top_rows(X).row)  # row
+coder = unmix.SparseCoder(np.eye(3), alpha=0.1).fit(X)
+print(coder.report_.worst_gap, coder.path(X).alphas, coder.quality(X).n_nonzero.sum(), coder.rotation_)
+print(coder.path(X).alpha)  # alpha
+print(unmix.StackedRFN([3, 2]).fit(X).report_.layers[0]["report"])
+clusters = unmix.SubspaceClustering(2).fit(X)
+print(clusters.labels_, clusters.fit_predict(X))
+print(clusters.labls_)  # labls_
+unmix.plot.scree(pca)
+unmix.plot.scree("nonsense")  # scree
+unmix.report(pca, X, beside=again).save("page.html")
+unmix.report(pca, X, path="page.html")
+print(tried.clusters.halves.quality.max(), unmix.metrics.matched_correlation(X, X).cosine)
+print(tried.clusters.halves.qualty)  # qualty
+unmix.report(5)  # report
+unmix.biclusters(rfn, X).get_indices(0)
+unmix.biclusters(3, X)  # biclusters
+print(unmix.metrics.projection_distance(pca, np.eye(3)), unmix.metrics.amari_distance(np.eye(3)))
+unmix.open("x.csv", missing="dorp")  # missing
+unmix.open("x.csv", decimal=";")  # decimal
+unmix.open("x.csv", dtype="float23")  # dtype
+unmix.open("x.csv", dtype=X.dtype, decimal=",", missing="keep").read()
+unmix.read("x.csv", colums=["a"])  # colums
+only_rows = unmix.datasets.biclusters("D1")
+members, columns = unmix.datasets.biclusters("D1", return_truth=True)[1:]
+print(only_rows.shape, members.sum(), columns.sum())
+print(unmix.datasets.union_of_subspaces().bases[0].shape, unmix.datasets.leaves(2).shape)
 '''
 
 
@@ -198,3 +245,64 @@ def test_public_functions_and_methods_have_annotations(name):
                 names = set(inspect.signature(function).parameters) - {"self"}
                 missing = names - set(function.__annotations__)
                 assert not missing and "return" in function.__annotations__, (function.__qualname__, missing)
+
+
+def fitted():
+    """A fitted estimator of every class, and those with attributes that depend on a setting."""
+    X = unmix.datasets.sparse_codes(200, 8, 8, share=0.3, seed=0).X
+    gaps = X.copy()
+    gaps[3, 2] = np.nan
+    first = {
+        "SparseCoder": {"dictionary": np.eye(8), "alpha": 0.1},
+        "LISTA": {"dictionary": np.eye(8), "alpha": 0.1, "n_layers": 2, "max_epochs": 2},
+        "RobustPCA": {},
+        "StackedRFN": {"n_components": (4, 2), "max_iter": 5},
+        "SubspaceClustering": {"n_clusters": 2},
+        "CompleteDictionary": {},
+    }
+    classes = [getattr(unmix, name) for name in unmix.__all__ if inspect.isclass(getattr(unmix, name))]
+    for cls in classes:
+        if issubclass(cls, Estimator):
+            yield cls(**first.get(cls.__name__, {"n_components": 3})).fit(X)
+    yield unmix.PPCA(2).fit(gaps)
+    yield unmix.SparseCoder(np.eye(8), alpha="cv").fit(X)
+    yield unmix.SigmaPCA(2, variant="trained-sigma").fit(X)
+    yield unmix.RFN(2, e_step="cascade", max_iter=5).fit(X)
+    yield unmix.SparseAutoencoder(4, activation="relu").fit(X)
+    yield unmix.FactorAnalysis(2, rotation="promax").fit(X)
+    yield unmix.SubspaceClustering(2, 2, algorithm="ppca-mixture").fit(X)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_fitted_attribute_and_every_field_of_a_report_is_annotated():
+    untyped = set()
+    for estimator in fitted():
+        cls = type(estimator)
+        known = {name for base in cls.__mro__ for name in vars(base).get("__annotations__", {})}
+        known |= {name for name, member in inspect.getmembers(cls) if isinstance(member, property)}
+        names = {name for name in dir(estimator) if name.endswith("_") and not name.startswith("_") and hasattr(estimator, name)}
+        untyped |= {f"{cls.__name__}.{name}" for name in names - known}
+        untyped |= {f"{cls.__name__}.report_.{name}" for name in set(estimator.report_.to_dict()) - set(unmix.Report.__annotations__)}
+    assert not untyped, sorted(untyped)
+
+
+@pytest.mark.filterwarnings("ignore:Heywood")
+def test_fields_of_results_are_annotated():
+    data = unmix.datasets
+    X = data.sparse_codes(200, 8, 8, share=0.3, seed=0).X
+    sae, coder = unmix.SparseAutoencoder(4, random_state=0).fit(X), unmix.SparseCoder(np.eye(8), alpha=0.1).fit(X)
+    results = [
+        *(data.low_rank_plus_noise(), data.ppca(), data.union_of_subspaces(), data.patterns(20), data.bernoulli_gaussian(20), data.sparse_codes(20)),
+        *(data.independent(), data.points(), data.signals(), data.digit_variations("convex", 3), data.digit_variations("basic", np.zeros((3, 784)))),
+        *(unmix.PCA(2).fit(X).quality(X, columns=True), coder.quality(X), coder.path(X, 3), sae.evaluate(X), sae.top_rows(X)),
+        *(unmix.FactorAnalysis(2).fit(X).fit_, unmix.FactorAnalysis(2, prior="laplace").fit(X).fit_),
+        unmix.metrics.sparse_probing(X, np.arange(200) % 2, k=(1,), X=X),
+    ]
+    for result in results:
+        declared = {name for base in type(result).__mro__ for name in vars(base).get("__annotations__", {})}
+        assert set(result) <= declared, (type(result).__name__, set(result) - declared)
+
+
+def test_the_settings_of_read_are_the_arguments_of_open():
+    of_open = {name: of for name, of in unmix.open.__annotations__.items() if name not in ("path", "return")}
+    assert {name: of.__forward_arg__ for name, of in ReadSettings.__annotations__.items()} == of_open

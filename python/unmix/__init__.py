@@ -21,7 +21,7 @@ import pathlib
 import sys
 import tempfile
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from . import _unmix
 from ._threads import get_num_threads, set_num_threads
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from . import compat, datasets, metrics, plot, shards
+    from ._base import Estimator
     from ._biclusters import Biclusters, biclusters
     from ._fastica import FastICA, fastica
     from ._html import Page
@@ -157,7 +158,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_MODULES, *_WHERE})
 
 
-def load(path: Path) -> Any:
+def load(path: Path) -> Estimator:
     """Return the estimator that was saved to ``path``, by Python or by the command line.
 
     The class is that of the method in the file, and the estimator encodes, decodes and reports as after its fit. The file contains numbers
@@ -171,7 +172,8 @@ def load(path: Path) -> Any:
     Returns
     -------
     object
-        The fitted estimator; parameters that are not in the file, such as ``verbose``, have their defaults.
+        The fitted estimator; parameters that are not in the file, such as ``verbose``, have their defaults. Type checkers know what all
+        classes have; ``assert isinstance(model, PCA)`` makes the rest of a class known to them.
 
     See Also
     --------
@@ -297,14 +299,44 @@ def _pairs(pairs):
     return [(int(a), int(b)) for a, b in found]
 
 
+@overload
 def report(
-    model: Any,
+    model: Estimator,
+    X: Rows = None,
+    *,
+    path: None = None,
+    color: ArrayLike | None = None,
+    title: str | None = None,
+    beside: Estimator | None = None,
+    rate: float | None = None,
+    positions: ArrayLike | None = None,
+    starts: int | None = None,
+    permutations: int | None = None,
+    pairs: Sequence[tuple[int, int]] | None = None,
+) -> Page: ...
+@overload
+def report(
+    model: Estimator,
     X: Rows = None,
     *,
     path: Path | None = None,
     color: ArrayLike | Path | Files | None = None,
     title: str | None = None,
-    beside: Any = None,
+    beside: Estimator | None = None,
+    rate: float | None = None,
+    positions: ArrayLike | None = None,
+    starts: int | None = None,
+    permutations: int | None = None,
+    pairs: Sequence[tuple[int, int]] | None = None,
+) -> Page | None: ...
+def report(
+    model: Estimator,
+    X: Rows = None,
+    *,
+    path: Path | None = None,
+    color: ArrayLike | None = None,
+    title: str | None = None,
+    beside: Estimator | None = None,
     rate: float | None = None,
     positions: ArrayLike | None = None,
     starts: int | None = None,

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
+    from ._report import Report
+
 
 def _is_fitted_name(name):
     return name.endswith("_") and not name.startswith("_")
@@ -53,6 +55,17 @@ class _RemoteRows:
 
 class Estimator(RunOptions, Settings, Input, Coding):
     """Base of all estimators. A subclass names its method and its parameters."""
+
+    #: Attributes of fitted estimators. Those of ``_ON_REQUEST`` are no attributes of the classes, so type checkers know them from here.
+    components_: Array
+    mean_: Array
+    mixing_: Array
+    rotation_: Array
+    explained_variance_std_error_: Array
+    n_components_: int
+    n_samples_: int
+    n_iter_: int
+    report_: Report
 
     _method: str
     _model: _unmix.Model

@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BiclusterMixin, clone
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,8 +22,22 @@ from ._types import Array, Rows, Seed
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ._base import Estimator
 
-class Biclusters(BiclusterMixin):  # type: ignore[misc]
+    class BiclusterMixin:
+        """For type checkers: a base without annotations would let every name pass for an attribute."""
+
+        @property
+        def biclusters_(self) -> tuple[Array, Array]: ...
+        def get_indices(self, i: int) -> tuple[Array, Array]: ...
+        def get_shape(self, i: int) -> tuple[int, int]: ...
+        def get_submatrix(self, i: int, data: Rows) -> Any: ...
+
+else:
+    from sklearn.base import BiclusterMixin
+
+
+class Biclusters(BiclusterMixin):
     """Modules of a model of non-negative codes, in the order of decreasing evidence.
 
     A module, or bicluster, is a set of rows with a set of columns in which they are higher or lower than the other rows. Modules may
@@ -194,7 +208,7 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
 
 
 def biclusters(
-    estimator: Any,
+    estimator: Estimator,
     X: Rows,
     *,
     n_starts: int = 8,

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
 
 from ._options import RUN_OPTIONS, START, ShareName
+from ._record import FitIndices
 from ._report import Report
 
 if TYPE_CHECKING:
@@ -919,7 +920,7 @@ class FactorAnalysisParameters:
     component_variance_: NDArray[Any]
     factor_correlation_: NDArray[Any]
     heywood_: NDArray[Any]
-    fit_: Any
+    fit_: FitIndices
     loglike_: list[float]
     mean_: NDArray[Any]
     mixing_: NDArray[Any]

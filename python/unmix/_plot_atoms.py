@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from ._base import Estimator
+
 #: Maximum number of atoms in a mosaic, and of panels with curves.
 _MOST_PICTURES, _MOST_CURVES = 512, 32
 
 
 def atoms(
-    model: Any,
+    model: Estimator,
     X: Rows | None = None,
     feature_shape: tuple[int, ...] | None = None,
     n_atoms: int | None = None,
@@ -108,7 +110,7 @@ def _new_axes(n_curves: int | None, beside: bool) -> list[Any]:
     return axes + ([figure.add_subplot(grid[0, 2]), figure.add_subplot(grid[1, 2])] if beside else [])
 
 
-def _used(model: Any, X: Rows) -> Array:
+def _used(model: Estimator, X: Rows) -> Array:
     """Mask of the atoms that the code of each row uses."""
     codes = model.transform(X)
     return np.asarray((codes.toarray() if hasattr(codes, "toarray") else np.asarray(codes)) != 0)

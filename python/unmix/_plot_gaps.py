@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from ._base import Estimator
+
 #: Maximum number of pixel rows of a map.
 _MOST_LINES = 400
 #: Maximum number of column names on a map.
@@ -83,7 +85,7 @@ def gaps(X: Rows, names: Sequence[str] | None = None, ax: Axes | None = None) ->
 
 
 def held_out(
-    model: Any,
+    model: Estimator,
     X: Rows,
     share: float = 0.1,
     random_state: int = 0,

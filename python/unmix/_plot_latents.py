@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ._types import Rows
+    from ._base import Estimator
+    from ._types import Chosen, Rows
+    from .factor_analysis import FactorAnalysis
 
 
 def traversals(
-    model: Any,
-    components: Any = None,
+    model: Estimator,
+    components: Chosen | None = None,
     feature_shape: tuple[int, ...] | None = None,
     span: float = 3.0,
     steps: int = 7,
@@ -89,7 +91,7 @@ def traversals(
     return _curves(rows, shown, places, axes)
 
 
-def loadings(model: Any, ax: Axes | None = None) -> Axes:
+def loadings(model: FactorAnalysis, ax: Axes | None = None) -> Axes:
     """Draw the loadings of a factor analysis as a heat map, with the uniqueness of each column beside them.
 
     Loadings are divided by the standard deviations of the columns under the model: if factors are uncorrelated, they are the correlations
@@ -142,7 +144,7 @@ def loadings(model: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def factor_correlations(model: Any, ax: Axes | None = None) -> Axes:
+def factor_correlations(model: FactorAnalysis, ax: Axes | None = None) -> Axes:
     """Draw the correlations of the factors of a factor analysis.
 
     A correlation near 1 or -1 means that two factors are hardly distinguishable, so that fewer may be sufficient. The colour scale is from

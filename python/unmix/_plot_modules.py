@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
+    from ._biclusters import Biclusters
+
 #: Maximum number of modules on a map.
 _MOST_MODULES = 12
 #: Maximum number of names of columns, and of rows, on a map.
@@ -24,7 +26,7 @@ _NAME = 0.1
 _MOST_LINES = 24
 
 
-def biclusters(found: Any, X: Rows, n_modules: int = 6, ax: Axes | None = None) -> Axes:
+def biclusters(found: Biclusters, X: Rows, n_modules: int = 6, ax: Axes | None = None) -> Axes:
     """Draw the rows and columns of the first modules as one heat map, members next to each other.
 
     Members of the first module come first, then those of the second that are not in the first, and so on. Where members of a later module
@@ -80,7 +82,7 @@ def biclusters(found: Any, X: Rows, n_modules: int = 6, ax: Axes | None = None) 
     return ax
 
 
-def module(found: Any, X: Rows, i: int = 0, color: ArrayLike | None = None, axes: Any = None) -> Figure:
+def module(found: Biclusters, X: Rows, i: int = 0, color: ArrayLike | None = None, axes: Any = None) -> Figure:
     """Draw one module: the code of every row, and the member columns of all rows.
 
     It shows whether a module is due to all its members or to a few of them, and which other rows nearly belong to it. At most 24 columns

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from .robust import RobustPCA
+
 
 def parts(
-    model: Any,
+    model: RobustPCA,
     X: Rows | None = None,
     rows: Sequence[int] = (0,),
     shape: tuple[int, int] | None = None,

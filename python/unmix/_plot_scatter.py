@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import ordered
 from ._figure import axes_or_new
-from ._types import Rows
+from ._types import Chosen, Rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
+
+    from ._base import Estimator
 
 #: Maximum number of labels that can be distinguished by colour.
 _MOST_LABELS = 10
 
 
 def scatter(
-    model: Any, X: Rows, components: Any = (0, 1), color: ArrayLike | str | None = None, ax: Axes | None = None
+    model: Estimator, X: Rows, components: Chosen = (0, 1), color: ArrayLike | str | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw a scatter plot of rows by their codes on two components.
 

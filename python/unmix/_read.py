@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 import numpy as np
 
@@ -13,6 +13,12 @@ from . import _unmix
 from ._reading import _reading
 from ._threads import threads_here
 from ._types import Array, Path
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+#: The types of computations, as accepted by NumPy.
+_Float: TypeAlias = Literal["float32", "float64"] | type[np.float32] | type[np.float64] | type[float] | np.dtype[np.float32] | np.dtype[np.float64]
 
 
 class Files:
@@ -267,10 +273,10 @@ def open(
     header: bool | None = None,
     skip_rows: int = 0,
     delimiter: str | None = None,
-    decimal: str = ".",
+    decimal: Literal[".", ","] = ".",
     na: str | Sequence[str] = (),
-    missing: str = "keep",
-    dtype: Any = None,
+    missing: Literal["keep", "drop"] = "keep",
+    dtype: _Float | None = None,
     rows: tuple[int, int | None] | slice | None = None,
     grey: bool = False,
     rgb: bool = False,
@@ -381,7 +387,36 @@ def open(
 _SETTINGS: dict[str, Any] = open.__kwdefaults__ or {}
 
 
-def read(path: Path | Sequence[Path], **settings: Any) -> Any:
+class ReadSettings(TypedDict, total=False):
+    """The keyword arguments of `open`, with their types."""
+
+    columns: str | Sequence[str | int] | None
+    drop: str | Sequence[str | int] | None
+    names: Sequence[str] | None
+    key: str | None
+    transpose: bool
+    rows_axis: int | tuple[int, ...] | None
+    feature_shape: tuple[int, ...] | str | None
+    header: bool | None
+    skip_rows: int
+    delimiter: str | None
+    decimal: Literal[".", ","]
+    na: str | Sequence[str]
+    missing: Literal["keep", "drop"]
+    dtype: _Float | None
+    rows: tuple[int, int | None] | slice | None
+    grey: bool
+    rgb: bool
+    patches: tuple[int, int] | str | None
+    stride: int | None
+    padding: int
+    number: int | None
+    patch_seed: int
+    normalise: bool
+    triplets: bool
+
+
+def read(path: Path | Sequence[Path], **settings: Unpack[ReadSettings]) -> Any:
     """Return the rows of files as an array, read as by ``fit`` and the command line.
 
     It is ``unmix.open(path, **settings).read()``: all rows are held in memory. Estimators also take the path, or the handle that

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils import Bunch
+
+from ._types import Array
+
+if TYPE_CHECKING:
+    # For type checkers: scikit-learn's class would let every name pass for a field.
+    Bunch = dict[str, Any]
+else:
+    from sklearn.utils import Bunch
 
 #: Maximum length of a value, and of a line, in the repr.
 _MOST, _WIDTH = 60, 100
 
 
 class Record(Bunch):
-    """A Bunch whose repr has a few lines: arrays are shown by their types and shapes."""
+    """A Bunch whose repr has a few lines: arrays are shown by their types and shapes. Its subclasses declare the fields."""
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={_brief(value)}" for name, value in self.items())
@@ -31,3 +38,147 @@ def _brief(value: Any) -> str:
         return text
     length = f" of length {len(value)}" if hasattr(value, "__len__") else ""
     return f"<{type(value).__name__}{length}>"
+
+
+# Fields are described where the functions that return them are documented. Those that not every call gives are declared, too: a type
+# checker cannot tell the calls apart.
+
+
+class RowQuality(Record):
+    """Result of ``PCA.quality``; ``column_contributions`` with ``columns=True``."""
+
+    t2: Array
+    q: Array
+    contributions: Array
+    cos2: Array
+    column_contributions: Array
+
+
+class CodeQuality(Record):
+    """Result of ``quality`` of methods that solve the lasso, or approximate its solution."""
+
+    objective: Array
+    gap: Array
+    n_nonzero: Array
+    squared_error: Array
+
+
+class CodePath(CodeQuality):
+    """Result of ``SparseCoder.path``."""
+
+    alphas: Array
+
+
+class Evaluation(Record):
+    """Result of ``SparseAutoencoder.evaluate``."""
+
+    n_samples: int
+    fvu: float
+    l0: float
+    dead: float
+    density: Array
+    shrinkage: float
+    near_duplicates: float
+    fvu_pca: float
+    n_components_pca: int
+    fvu_omp: float
+    n_samples_omp: int
+    fvu_same_rows: float
+
+
+class TopRows(Record):
+    """Result of ``SparseAutoencoder.top_rows``."""
+
+    rows: Array
+    codes: Array
+
+
+class FitIndices(Record):
+    """``FactorAnalysis.fit_``. A number that is not available is None; with Any, a type checker does not demand a test for it."""
+
+    log_likelihood: float | Any
+    aic: float | Any
+    bic: float | Any
+    chi_square: float | Any
+    degrees_of_freedom: float | Any
+    p_value: float | Any
+    rmsea: float | Any
+    rmsea_lower: float | Any
+    rmsea_upper: float | Any
+    tli: float | Any
+    cfi: float | Any
+    srmr: float | Any
+    kmo: float | Any
+    bartlett_chi_square: float | Any
+    bartlett_degrees_of_freedom: float | Any
+    bartlett_p_value: float | Any
+    tests: str | Any
+
+
+class ProbingScores(Record):
+    """Result of ``metrics.sparse_probing``; ``columns`` and ``all_columns`` with ``X``."""
+
+    labels: Array
+    k: tuple[int, ...]
+    units: Array
+    codes: Array
+    columns: Array
+    all_columns: Array
+
+
+# Data sets
+
+
+class MixedRows(Record):
+    """Mixed sources."""
+
+    X: Array
+    sources: Array
+    mixing: Array
+
+
+class LowRankRows(Record):
+    """Rows near a random subspace."""
+
+    X: Array
+    components: Array
+    scores: Array
+
+
+class PatternRows(LowRankRows):
+    """Pictures that are sums of patterns, in groups."""
+
+    labels: Array
+
+
+class LatentRows(Record):
+    """Rows from the model of probabilistic PCA."""
+
+    X: Array
+    components: Array
+    latent: Array
+    mean: Array
+
+
+class SubspaceRows(Record):
+    """Rows near a union of subspaces."""
+
+    X: Array
+    labels: Array
+    bases: list[Array]
+
+
+class SparseRows(Record):
+    """Sparse combinations of atoms."""
+
+    X: Array
+    components: Array
+    codes: Array
+
+
+class DigitRows(Record):
+    """Variations of digits, with ``rows``, or shapes, with ``labels``."""
+
+    X: Array
+    rows: Array
+    labels: Array

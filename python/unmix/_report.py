@@ -52,8 +52,13 @@ class Report:
     warnings : list of str
         Warnings, in sentences.
     halves, norms, orthonormality, stability, fit, dead_units, replaced, coherence, final_objective, decreases,
-    one_hot, certificate, rungs, sign_changes, sparse_share : object or None
+    one_hot, certificate, rungs, sign_changes, sparse_share, alpha, alpha_max, by_layer, cv, epochs, fvu, l0, layers, loss,
+    mean_nonzero, not_converged, resampled, scale, worst_gap : object or None
         Results of some methods, described with the attribute ``report_`` of their classes; else None.
+    rows_checksum : int or None
+        Checksum of the rows, if cells were missing: by it ``impute`` recognises the rows of the fit.
+    saelens : dict or None
+        What the folder of SAELens says from which the model was read; else None.
     invocation : str or None
         The command line or the call in Python that made the model. In a call, the rows are ``X``, and arrays, callables and models without a
         short call of their own are variables with the names of their parameters. Batches of ``partial_fit`` are a chain of calls, each with
@@ -96,23 +101,40 @@ class Report:
     warnings: list[str]
     settings: dict[str, Any]
     invocation: str | None
-    # Present for some fits only.
-    pictures: Any = None
-    halves: Any = None
-    norms: Any = None
-    orthonormality: Any = None
-    stability: Any = None
-    fit: Any = None
-    dead_units: Any = None
-    replaced: Any = None
-    coherence: Any = None
-    final_objective: Any = None
-    decreases: Any = None
-    one_hot: Any = None
-    certificate: Any = None
-    rungs: Any = None
-    sign_changes: Any = None
-    sparse_share: Any = None
+    # Present for some fits only, and otherwise None. The types have Any instead of None, so that type checkers do not demand a test for None
+    # from scripts that know their method.
+    pictures: str | Any = None
+    rows_checksum: int | Any = None
+    halves: list[float] | Any = None
+    norms: list[float] | Any = None
+    orthonormality: float | Any = None
+    stability: dict[str, Any] | Any = None
+    fit: dict[str, Any] | Any = None
+    dead_units: int | Any = None
+    replaced: int | Any = None
+    coherence: float | Any = None
+    final_objective: float | Any = None
+    decreases: dict[str, Any] | Any = None
+    one_hot: int | Any = None
+    certificate: dict[str, Any] | Any = None
+    rungs: dict[str, int] | Any = None
+    sign_changes: list[int] | Any = None
+    sparse_share: float | Any = None
+    alpha: float | Any = None
+    alpha_max: float | Any = None
+    by_layer: dict[str, Any] | Any = None
+    cv: dict[str, Any] | Any = None
+    epochs: dict[str, Any] | Any = None
+    fvu: float | Any = None
+    l0: float | Any = None
+    layers: list[dict[str, Any]] | Any = None
+    loss: str | Any = None
+    mean_nonzero: float | Any = None
+    not_converged: int | Any = None
+    resampled: int | Any = None
+    saelens: dict[str, Any] | Any = None
+    scale: float | Any = None
+    worst_gap: float | Any = None
 
     def __init__(self, text: str) -> None:
         vars(self).update(json.loads(text))

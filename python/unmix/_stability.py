@@ -19,6 +19,8 @@ from ._types import Array, Rows, Seed
 if TYPE_CHECKING:
     import pandas
 
+    from ._base import Estimator
+
 # With this number of splits, intervals are less than a tenth wider than in the limit of many splits.
 _DEFAULT_SPLITS = 20
 
@@ -59,7 +61,8 @@ class Clustering:
     size: Array
     fits: Array
     similarity: Array
-    centrotypes: Array | None
+    # None in some cases; with Any, type checkers do not demand a test for it.
+    centrotypes: Array | Any
     labels: Array
     n_fits: int
     n_left_out: int
@@ -106,9 +109,10 @@ class Clusters:
        doi:10.1016/j.neuroimage.2004.03.027
     """
 
-    restarts: Clustering | None
-    halves: Clustering | None
-    both: Clustering | None
+    # None in some cases; with Any, type checkers do not demand a test for it.
+    restarts: Clustering | Any
+    halves: Clustering | Any
+    both: Clustering | Any
 
     def __init__(self, fields: dict[str, Any]) -> None:
         for name in ("restarts", "halves", "both"):
@@ -287,7 +291,7 @@ def _ends(interval):
 
 
 def stability(
-    estimator: Any, X: Rows, *, splits: int = 20, restarts: int = 5, bootstrap: int | None = None, random_state: Seed = None, verbose: int = 0
+    estimator: Estimator, X: Rows, *, splits: int = 20, restarts: int = 5, bootstrap: int | None = None, random_state: Seed = None, verbose: int = 0
 ) -> Stability:
     """Refit an estimator to random halves of the rows, and to all rows from other seeds, to measure which components are reproducible.
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _unmix
 from ._base import Estimator
 from ._parameters import SparseAutoencoderParameters
-from ._record import Record
+from ._record import Evaluation, TopRows
 from ._settings import _validated
 from ._stream import learn_more
 from ._types import Rows
@@ -294,7 +294,7 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         codes = self._model.encode(self._rows(X), self._run_arguments())
         return codes if self.sparse_output else codes.toarray()
 
-    def evaluate(self, X: Rows) -> Any:
+    def evaluate(self, X: Rows) -> Evaluation:
         """Evaluate the reconstruction of rows and the use of the units, compared with PCA and matching pursuit.
 
         FVU is the fraction of variance unexplained: the squared error of the reconstruction divided by the squared distance from the
@@ -342,9 +342,9 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         fields = json.loads(_unmix.evaluate(self._model, self._rows(X), self._run_arguments()))
         # None is a fraction of a variance that is 0.
         found = {name: float("nan") if value is None else value for name, value in fields.items()}
-        return Record(**{**found, "density": np.array(fields["density"])})
+        return Evaluation(**{**found, "density": np.array(fields["density"])})
 
-    def top_rows(self, X: Rows, n: int = 8) -> Any:
+    def top_rows(self, X: Rows, n: int = 8) -> TopRows:
         """Return the rows with the largest codes of each unit.
 
         They are the usual basis for the interpretation of a unit. Rows are encoded block by block, and only the ``n`` largest codes of each
@@ -379,4 +379,4 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         if n < 1:
             raise ValueError(f"n must be at least 1, got {n}")
         rows, codes = _unmix.top_rows(self._model, self._rows(X), int(n), self._run_arguments())
-        return Record(rows=rows, codes=codes)
+        return TopRows(rows=rows, codes=codes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -242,7 +242,13 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
             raise AttributeError("this MatrixCompletion is not fitted yet, so it has no completed_")
         return _unmix.completed(self._model, self._run_arguments())
 
-    def predict_cells(self, cells: ArrayLike | Files, return_std: bool = False) -> Any:
+    @overload
+    def predict_cells(self, cells: ArrayLike | Files, return_std: Literal[False] = False) -> Array: ...
+    @overload
+    def predict_cells(self, cells: ArrayLike | Files, return_std: Literal[True]) -> tuple[Array, Array]: ...
+    @overload
+    def predict_cells(self, cells: ArrayLike | Files, return_std: bool = False) -> Array | tuple[Array, Array]: ...
+    def predict_cells(self, cells: ArrayLike | Files, return_std: bool = False) -> Array | tuple[Array, Array]:
         """Return predicted values of single cells of the rows of the fit.
 
         The factors and offsets of the rows of the fit are part of the model, so that neither the rows nor a table of all cells is needed: a

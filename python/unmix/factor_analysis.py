@@ -14,7 +14,7 @@ from ._growing import Incremental
 from ._input import _is_path, warn
 from ._likelihood import Likelihood
 from ._parameters import FactorAnalysisParameters
-from ._record import Record
+from ._record import FitIndices
 
 
 class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Estimator):
@@ -186,7 +186,7 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
         attributes = vars(self)
         report = self.report_
         attributes["loglike_"] = list(report.objective)
-        attributes["fit_"] = Record(**report.fit)
+        attributes["fit_"] = FitIndices(**report.fit)
         attributes["heywood_"] = fixed(attributes["heywood_"].astype(np.intp))
 
     def _forget(self):

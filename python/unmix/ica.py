@@ -16,7 +16,7 @@ from ._input import in_memory
 from ._parameters import ICAParameters
 from ._sources import Sources
 from ._stream import learn_more
-from ._types import Array, Rows
+from ._types import Array, Chosen, Components, Rows
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -211,7 +211,7 @@ class ICA(ICAParameters, Sources):
         learn_more(self, X, with_doubts=True)
         return self
 
-    def inverse_transform(self, X: Rows, exclude: Any = None) -> Array:
+    def inverse_transform(self, X: Rows, exclude: Chosen | None = None) -> Array:
         """Return the rows of given sources: ``X @ mixing_.T + mean_``.
 
         With ``exclude`` the result is what the other sources explain. Unlike :meth:`remove`, it has no part of the rows that is outside the
@@ -253,7 +253,7 @@ class ICA(ICAParameters, Sources):
         sources[:, chosen(self._model, "exclude", exclude)] = 0
         return super().inverse_transform(sources)
 
-    def remove(self, X: Rows, exclude: Any) -> Any:
+    def remove(self, X: Rows, exclude: Chosen) -> Any:
         """Return rows without the contribution of some sources; all else is unchanged, including the part that no source explains.
 
         Use it to remove artefacts from a recording, such as blinks from EEG, once their sources have been identified (:meth:`match` helps).
@@ -299,7 +299,7 @@ class ICA(ICAParameters, Sources):
         cleaned = rows - sources[:, excluded] @ self.mixing_[:, excluded].T.astype(sources.dtype, copy=False)
         return in_frame(self, cleaned, given)
 
-    def match(self, reference: Any, X: Rows = None) -> Array:
+    def match(self, reference: Components, X: Rows = None) -> Array:
         """Return the correlation of every source with reference channels, such as EOG or ECG.
 
         A source with a large absolute correlation with an EOG or ECG channel is an artefact that :meth:`remove` can remove. Neither the

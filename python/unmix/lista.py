@@ -11,7 +11,7 @@ from . import _unmix
 from ._base import Estimator
 from ._input import _is_path
 from ._parameters import LISTAParameters
-from ._record import Record
+from ._record import CodeQuality
 from ._settings import _validated, numbers
 from ._types import Array, Rows
 
@@ -243,7 +243,7 @@ class LISTA(LISTAParameters, Estimator):
         """
         return super().transform(X).toarray()
 
-    def quality(self, X: Rows) -> Any:
+    def quality(self, X: Rows) -> CodeQuality:
         """Return objective and duality gap of the lasso for the code of each row, from a recomputed residual in double precision.
 
         It tells for which rows the network is a good approximation, for example of rows that differ from those of the training. Codes need
@@ -280,7 +280,7 @@ class LISTA(LISTAParameters, Estimator):
         """
         check_is_fitted(self)
         names, numbers = _unmix.measures(self._model, self._rows(X), self._run_arguments())
-        return Record(**{name: numbers[:, i] for i, name in enumerate(names)})
+        return CodeQuality(**{name: numbers[:, i] for i, name in enumerate(names)})
 
 
 def _targets(y):

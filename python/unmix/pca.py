@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
 
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
@@ -14,7 +13,7 @@ from ._growing import Incremental
 from ._input import _is_path, warn
 from ._likelihood import Likelihood
 from ._parameters import PCAParameters
-from ._record import Record
+from ._record import RowQuality
 from ._types import Array, Rows
 
 #: Solvers that find the first components only: scikit-learn's, then ours.
@@ -273,7 +272,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
         check_is_fitted(self)
         return self._model.precision(self._uses_sklearn_density()).astype(self.mean_.dtype, copy=False)
 
-    def quality(self, X: Rows, *, columns: bool = False) -> Any:
+    def quality(self, X: Rows, *, columns: bool = False) -> RowQuality:
         """Return Hotelling's T² and the squared reconstruction error Q of each row.
 
         Rows with a large T² are outliers within the subspace of the components, rows with a large Q are far from it. They take one pass over
@@ -326,7 +325,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
         check_is_fitted(self)
         measured = _unmix.quality(self._model, self._rows(X), self._run_arguments(), bool(columns))
         names = ["t2", "q", "contributions", "cos2", *(["column_contributions"] if columns else [])]
-        return Record(**dict(zip(names, measured)))
+        return RowQuality(**dict(zip(names, measured)))
 
     def score_samples(self, X: Rows) -> Array:
         """Return the log-likelihood of each row under the model (Tipping & Bishop 1999).

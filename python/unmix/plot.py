@@ -19,12 +19,14 @@ from ._plot_latents import factor_correlations, loadings, traversals
 from ._plot_modules import biclusters, module
 from ._plot_parts import affinities, parts
 from ._plot_scatter import scatter
-from ._types import Rows
+from ._types import Chosen, Rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
+
+    from ._base import Estimator
 
 __all__ = [
     "affinities",
@@ -48,7 +50,7 @@ __all__ = [
 _MOST_NAMES = 30
 
 
-def scree(model: Any, ax: Axes | None = None) -> Axes:
+def scree(model: Estimator, ax: Axes | None = None) -> Axes:
     """Draw the share of the variance that each component explains, and the cumulative share.
 
     An elbow of the curve is a common, but subjective choice of the number of components; :func:`unmix.select_components` applies rules.
@@ -96,7 +98,7 @@ def scree(model: Any, ax: Axes | None = None) -> Axes:
 
 
 def components(
-    model: Any,
+    model: Estimator,
     feature_shape: tuple[int, ...] | None = None,
     n_components: int | None = None,
     which: str = "patterns",
@@ -187,7 +189,7 @@ def components(
 
 
 def sources(
-    model: Any, X: Rows, rate: float | None = None, components: Any = None, ax: Axes | None = None
+    model: Estimator, X: Rows, rate: float | None = None, components: Chosen | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw the codes of consecutive rows as aligned time courses, one for each component.
 

@@ -11,7 +11,7 @@ from . import _unmix
 from ._base import Estimator
 from ._parameters import SparseCoderParameters
 from ._components import in_frame
-from ._record import Record
+from ._record import CodePath, CodeQuality
 from ._settings import _validated
 from ._types import Array, Rows
 
@@ -227,7 +227,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
         check_is_fitted(self)
         return self._output(self._model.encode(self._rows(X), self._run_arguments()))
 
-    def quality(self, X: Rows) -> Any:
+    def quality(self, X: Rows) -> CodeQuality:
         """Return objective and duality gap of the code of each row, from a recomputed residual in double precision.
 
         A gap near 0 proves that a code is optimal; solvers of the lasso leave a larger one if ``max_iter`` is too small, and ``"omp"``
@@ -265,9 +265,9 @@ class SparseCoder(SparseCoderParameters, Estimator):
         """
         check_is_fitted(self)
         names, numbers = _unmix.measures(self._model, self._rows(X), self._run_arguments())
-        return Record(**{name: numbers[:, i] for i, name in enumerate(names)})
+        return CodeQuality(**{name: numbers[:, i] for i, name in enumerate(names)})
 
-    def path(self, X: Rows, n_alphas: int = 30) -> Any:
+    def path(self, X: Rows, n_alphas: int = 30) -> CodePath:
         """Return objective, gap, number of atoms and squared error of each row for a range of alphas (regularisation path).
 
         Use it to choose ``alpha`` by the number of atoms or the error that it gives. Alphas decrease, and each code starts from that for
@@ -309,7 +309,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
         alphas, numbers = _unmix.sparse_path(self._model, self._rows(X), int(n_alphas), self._run_arguments())
         table = numbers.reshape(len(numbers), len(alphas), 4)
         names = ("objective", "gap", "n_nonzero", "squared_error")
-        return Record(alphas=alphas, **{name: np.ascontiguousarray(table[:, :, i].T) for i, name in enumerate(names)})
+        return CodePath(alphas=alphas, **{name: np.ascontiguousarray(table[:, :, i].T) for i, name in enumerate(names)})
 
     def impute(self, X: Rows) -> Array:
         """Fill the missing cells of rows from their codes; observed cells are left unchanged.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
-from sklearn.base import ClusterMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,6 +16,12 @@ from ._types import Array, Rows
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    class ClusterMixin:
+        """For type checkers: a base without annotations would let every name pass for an attribute."""
+
+else:
+    from sklearn.base import ClusterMixin
 
 
 def _is_mixture(estimator):

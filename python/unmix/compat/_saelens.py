@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -12,13 +12,14 @@ from .. import _unmix
 from .._types import Path
 
 if TYPE_CHECKING:
+    from .._base import Estimator
     from ..autoencoder import SparseAutoencoder
 
 _TYPES = ("float16", "bfloat16", "float32", "float64")
 
 
 def to_saelens(
-    model: Any,
+    model: Estimator,
     path: Path,
     *,
     dtype: Literal["float16", "bfloat16", "float32", "float64"] | None = None,

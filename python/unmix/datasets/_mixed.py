@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from .. import _unmix
-from .._record import Record
+from .._record import MixedRows
 from ._checks import _check, _seed
 
 
 def _mixed(made):
-    return Record(**dict(zip(["X", "sources", "mixing"], made)))
+    return MixedRows(**dict(zip(["X", "sources", "mixing"], made)))
 
 
 def independent(
@@ -20,7 +20,7 @@ def independent(
     variances: Sequence[float] | None = None,
     *,
     seed: int = 0,
-) -> Any:
+) -> MixedRows:
     """Return independent sources along random orthonormal directions: the model of nonlinear PCA, and of ICA of white rows.
 
     With distinct variances PCA finds the directions; with equal ones only methods that use independence do, if at most one source is
@@ -70,7 +70,7 @@ def independent(
     return _mixed(_unmix.independent(int(n_samples), distributions, variances, int(seed)))
 
 
-def points(distribution: str = "uniform", n_samples: int = 1000, *, seed: int | None = None) -> Any:
+def points(distribution: str = "uniform", n_samples: int = 1000, *, seed: int | None = None) -> MixedRows:
     """Return points in the plane: two independent sources of equal variance, rotated by 45 degrees. PCA cannot identify their axes.
 
     Every direction has the same variance, so that any rotation is a solution of PCA, while the sources differ from Gaussian ones: ICA and
@@ -112,7 +112,7 @@ def points(distribution: str = "uniform", n_samples: int = 1000, *, seed: int | 
 
 def signals(
     setting: Literal["distinct", "two-equal", "all-equal", "non-orthogonal"] = "distinct", *, seed: int | None = None
-) -> Any:
+) -> MixedRows:
     """Return three mixed time signals, a sine, a square wave and a sawtooth: 2000 samples on [0, 8], with a little noise.
 
     The sources are deterministic curves, so that estimates can be judged by eye. The settings show what variance identifies: with an

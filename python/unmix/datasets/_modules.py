@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal, overload
 
 from .. import _unmix
+from .._types import Array
 from ._checks import _check
 
 
-def biclusters(name: str = "D1", set: int = 1, seed: int = 0, return_truth: bool = False) -> Any:
+@overload
+def biclusters(name: str = "D1", set: int = 1, seed: int = 0, return_truth: Literal[False] = False) -> Array: ...
+@overload
+def biclusters(name: str = "D1", set: int = 1, seed: int = 0, *, return_truth: Literal[True]) -> tuple[Array, Array, Array]: ...
+@overload
+def biclusters(name: str = "D1", set: int = 1, seed: int = 0, return_truth: bool = False) -> Array | tuple[Array, Array, Array]: ...
+def biclusters(name: str = "D1", set: int = 1, seed: int = 0, return_truth: bool = False) -> Array | tuple[Array, Array, Array]:
     """Return rows with planted biclusters: the benchmark of rectified factor networks.
 
     100 rows of 100 columns are a sum of 20 biclusters and normal noise. Large biclusters have 20 to 30 rows and as many columns, small
@@ -53,6 +60,30 @@ def biclusters(name: str = "D1", set: int = 1, seed: int = 0, return_truth: bool
     return (X, rows.astype(bool), columns.astype(bool)) if return_truth else X
 
 
+@overload
+def rare_modules(
+    n_samples: int = 300,
+    n_features: int = 800,
+    n_modules: int = 5,
+    module_shape: tuple[int, int] = (8, 12),
+    shift: float = 4.0,
+    n_factors: int = 8,
+    seed: int = 0,
+    return_truth: Literal[False] = False,
+) -> Array: ...
+@overload
+def rare_modules(
+    n_samples: int = 300,
+    n_features: int = 800,
+    n_modules: int = 5,
+    module_shape: tuple[int, int] = (8, 12),
+    shift: float = 4.0,
+    n_factors: int = 8,
+    seed: int = 0,
+    *,
+    return_truth: Literal[True],
+) -> tuple[Array, Array, Array]: ...
+@overload
 def rare_modules(
     n_samples: int = 300,
     n_features: int = 800,
@@ -62,7 +93,17 @@ def rare_modules(
     n_factors: int = 8,
     seed: int = 0,
     return_truth: bool = False,
-) -> Any:
+) -> Array | tuple[Array, Array, Array]: ...
+def rare_modules(
+    n_samples: int = 300,
+    n_features: int = 800,
+    n_modules: int = 5,
+    module_shape: tuple[int, int] = (8, 12),
+    shift: float = 4.0,
+    n_factors: int = 8,
+    seed: int = 0,
+    return_truth: bool = False,
+) -> Array | tuple[Array, Array, Array]:
     """Return rows with rare modules: few rows with lower values in few columns, on a background of correlated columns.
 
     With the default sizes a module has far less variance than a factor of the background, so that the leading components of PCA do not show

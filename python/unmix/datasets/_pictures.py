@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import _unmix
 from .._input import in_memory
-from .._record import Record
-from .._types import Rows
+from .._record import DigitRows, PatternRows
+from .._types import Array, Rows
 from ._checks import _check
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 #: Weights of red, green and blue in a grey value (ITU-R BT.601).
 _LUMA = (0.299, 0.587, 0.114)
@@ -28,7 +31,7 @@ def _grey(photo):
     return photo
 
 
-def digit_variations(name: str, digits: Rows | int, photos: Sequence[Any] | None = None, seed: int = 0) -> Any:
+def digit_variations(name: str, digits: Rows | int, photos: ArrayLike | Sequence[ArrayLike] | None = None, seed: int = 0) -> DigitRows:
     """Return variations of digits, and pictures of shapes, as described by Larochelle et al. (2007).
 
     The sets are not the published files: they are generated from a seed by the published descriptions. Pictures have 28 x 28 pixels from
@@ -92,10 +95,10 @@ def digit_variations(name: str, digits: Rows | int, photos: Sequence[Any] | None
         raise ValueError(f"digits must be rows of 784 pixels or of 28 x 28 pixels, got an array of shape {digits.shape}")
     digits = digits.reshape(len(digits), int(np.prod(digits.shape[1:])))
     X, rows, labels = _unmix.digit_variations(str(name), digits, [_grey(photo) for photo in ([] if photos is None else photos)], int(seed))
-    return Record(X=X, **({"rows": rows} if len(rows) else {"labels": labels}))
+    return DigitRows(X=X, **({"rows": rows} if len(rows) else {"labels": labels}))
 
 
-def leaves(n_pictures: int = 100, side: int = 32, *, seed: int = 0) -> Any:
+def leaves(n_pictures: int = 100, side: int = 32, *, seed: int = 0) -> Array:
     """Return pictures of discs that occlude each other (dead leaves model): simple pictures with the statistics of natural images.
 
     As in natural images, there are edges at all positions, orientations and scales, and the power spectrum decreases with frequency. Use
@@ -135,7 +138,7 @@ def leaves(n_pictures: int = 100, side: int = 32, *, seed: int = 0) -> Any:
 
 def patterns(
     n_samples: int = 500, side: int = 16, n_patterns: int = 5, *, noise: float = 0.1, seed: int = 0
-) -> Any:
+) -> PatternRows:
     """Return pictures that are sums of a few smooth patterns of decreasing variance, plus noise: the rows of ``unmix demo``.
 
     The variances are distinct and the noise is the same in every pixel, as PCA and probabilistic PCA assume. There are three groups of
@@ -176,4 +179,4 @@ def patterns(
     if n_patterns > side * side:
         raise ValueError(f"n_patterns must be at most {side * side}, the number of pixels, got {n_patterns}")
     made = _unmix.patterns(int(n_samples), int(side), int(n_patterns), float(noise), int(seed))
-    return Record(**dict(zip(["X", "components", "scores", "labels"], made)))
+    return PatternRows(**dict(zip(["X", "components", "scores", "labels"], made)))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import _unmix
-from .._record import Record
+from .._record import SparseRows
 from ._checks import _check
 
 
@@ -18,7 +16,7 @@ def bernoulli_gaussian(
     noise: float = 0.0,
     orthogonal: bool = True,
     seed: int = 0,
-) -> Any:
+) -> SparseRows:
     """Return sparse combinations of atoms, ``codes @ components`` plus noise: the Bernoulli-Gaussian model of dictionary learning.
 
     A code is 0 with probability ``1 - share``, else normal with variance ``1 / share``: its variance is 1, its excess kurtosis
@@ -65,7 +63,7 @@ def bernoulli_gaussian(
     _check(n_samples=(n_samples, 1), n_features=(n_features, 1), n_components=(k, 1), seed=(seed, 0))
     sizes = (int(n_samples), int(n_features), int(k))
     made = _unmix.bernoulli_gaussian(sizes, float(share), float(noise), bool(orthogonal), int(seed))
-    return Record(**dict(zip(["X", "components", "codes"], made)))
+    return SparseRows(**dict(zip(["X", "components", "codes"], made)))
 
 
 def sparse_codes(
@@ -76,7 +74,7 @@ def sparse_codes(
     share: float = 0.08,
     noise: float = 0.0,
     seed: int = 0,
-) -> Any:
+) -> SparseRows:
     """Return sparse combinations of atoms, ``codes @ components`` plus noise, with known codes: a benchmark for learned encoders.
 
     A code is 0 with probability ``1 - share``, else standard normal; atoms are independent directions of length 1.
@@ -117,4 +115,4 @@ def sparse_codes(
     """
     scale = float(share) ** 0.5 if share > 0 else 1.0
     made = bernoulli_gaussian(n_samples, n_features, n_components, share=share, noise=noise / scale, orthogonal=False, seed=seed)
-    return Record(X=made.X * scale, components=made.components, codes=made.codes * scale)
+    return SparseRows(X=made.X * scale, components=made.components, codes=made.codes * scale)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any
 
 from .. import _unmix
-from .._record import Record
+from .._record import LatentRows, LowRankRows, SubspaceRows
 from ._checks import _check
 
 
 def low_rank_plus_noise(
     n_samples: int = 1000, n_features: int = 50, n_components: int = 5, *, signal: float = 1.5, seed: int = 0
-) -> Any:
+) -> LowRankRows:
     """Return rows with a few random orthonormal directions in white noise of unit variance, to compare rules for the number of components.
 
     The true number of components is known, but not every direction can be detected: for many rows and columns, PCA shows only those whose
@@ -53,7 +52,7 @@ def low_rank_plus_noise(
     if n_components > n_features:
         raise ValueError(f"n_components must be at most n_features={n_features}, got {n_components}")
     made = _unmix.low_rank_plus_noise(int(n_samples), int(n_features), int(n_components), float(signal), int(seed))
-    return Record(**dict(zip(["X", "components", "scores"], made)))
+    return LowRankRows(**dict(zip(["X", "components", "scores"], made)))
 
 
 def ppca(
@@ -63,7 +62,7 @@ def ppca(
     *,
     noise_variance: float = 0.25,
     seed: int = 0,
-) -> Any:
+) -> LatentRows:
     """Return rows from the model of probabilistic PCA, ``x = mean + W z + e`` (Tipping & Bishop 1999).
 
     The covariance has the eigenvalues ``variances`` along random axes and ``noise_variance`` orthogonal to them. Axes of equal
@@ -104,7 +103,7 @@ def ppca(
     """
     _check(n_samples=(n_samples, 1), n_features=(n_features, 1), seed=(seed, 0))
     made = _unmix.ppca(int(n_samples), int(n_features), [float(v) for v in variances], float(noise_variance), int(seed))
-    return Record(**dict(zip(["X", "components", "latent", "mean"], made)))
+    return LatentRows(**dict(zip(["X", "components", "latent", "mean"], made)))
 
 
 def union_of_subspaces(
@@ -114,7 +113,7 @@ def union_of_subspaces(
     *,
     noise: float = 0.0,
     seed: int = 0,
-) -> Any:
+) -> SubspaceRows:
     """Return rows near a union of random subspaces through 0: the model of subspace clustering.
 
     Each subspace is uniformly distributed among those of its dimension, independently of the others. Clusters are not balls: rows of one
@@ -165,4 +164,4 @@ def union_of_subspaces(
     made = _unmix.union_of_subspaces(
         [int(n) for n in sizes], int(n_features), [int(d) for d in dimensions], float(noise), int(seed)
     )
-    return Record(**dict(zip(["X", "labels", "bases"], made)))
+    return SubspaceRows(**dict(zip(["X", "labels", "bases"], made)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from .. import _unmix
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+    from .._types import HasBiclusters
 
 
 def _labels(a, b):
@@ -93,7 +95,7 @@ def nmi(a: ArrayLike, b: ArrayLike) -> float:
     return _unmix.nmi(*_labels(a, b))
 
 
-def consensus_score(a: Any, b: Any) -> float:
+def consensus_score(a: HasBiclusters | tuple[ArrayLike, ArrayLike], b: HasBiclusters | tuple[ArrayLike, ArrayLike]) -> float:
     """Return the consensus score of two sets of biclusters.
 
     It compares both the rows and the columns of the biclusters, unlike scores of clusterings of rows, and allows biclusters that overlap.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .. import _unmix
-from .._types import Array, Rows
+from .._types import Array, Components, Rows
 from ._components import _pair
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Match(NamedTuple):
     cosine: Array
 
 
-def match(a: Any, b: Any, X: Rows = None) -> Match:
+def match(a: Components, b: Components, X: Rows = None) -> Match:
     """Match the components of two models so that the sum of absolute cosines is maximal (Hungarian method).
 
     Two fitted models are compared by the loadings of their components (``mixing_``); encoders are less comparable, because they may
@@ -106,7 +106,7 @@ def match(a: Any, b: Any, X: Rows = None) -> Match:
     return Match(*_unmix.match_rows(*_matchable(a, b), _one_sided(a, b)))
 
 
-def matched_correlation(a: ArrayLike, b: ArrayLike) -> Array:
+def matched_correlation(a: ArrayLike, b: ArrayLike) -> Match:
     """Match the columns of two tables so that the sum of absolute correlations is maximal (Hungarian method).
 
     It compares estimated sources with true ones, or the codes of two models, sample by sample, irrespective of order, signs and units.
@@ -143,7 +143,7 @@ def matched_correlation(a: ArrayLike, b: ArrayLike) -> Array:
     return _correlated(a, b, False)
 
 
-def matched_cosine(a: Any, b: Any) -> float:
+def matched_cosine(a: Components, b: Components) -> float:
     """Return the mean absolute cosine between the components of two models, matched as by ``match``.
 
     It summarises in one number whether two fits, such as those from different seeds, found the same components. It penalises a rotation

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._record import Record
+from .._record import ProbingScores
 from .._types import Seed
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def sparse_probing(
     *,
     X: ArrayLike | None = None,
     random_state: Seed = 0,
-) -> Any:
+) -> ProbingScores:
     """Return the balanced accuracy with which the best few units of a code classify each label against all others, on held-out rows.
 
     Rows are split into two halves with equal fractions of each label. On the first half, the ``k`` units are selected whose class means
@@ -112,7 +112,7 @@ def sparse_probing(
                 scores[name][i, c] = halves.score(classes == j, order[:number])
             if name == "columns":
                 every[i] = halves.score(classes == j, np.arange(table.shape[1]))
-    found = Record(labels=names[kept], k=tuple(numbers), units=units, **scores)
+    found = ProbingScores(labels=names[kept], k=tuple(numbers), units=units, **scores)
     if raw is not None:
         found["all_columns"] = every
     return found

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import _unmix
-from .._types import Array
+from .._types import Array, Components
 from ._components import _pair
 
 
-def projection_distance(a: Any, b: Any) -> float:
+def projection_distance(a: Components, b: Components) -> float:
     """Return ``||P_a - P_b||_F``, the distance between the projectors onto the spans of two models' components.
 
     It compares the spans alone: rotations, scales and orders of the components do not matter. Components that are linearly dependent span
@@ -47,7 +45,7 @@ def projection_distance(a: Any, b: Any) -> float:
     return _unmix.projection_distance(*_pair(a, b))
 
 
-def subspace_angles(a: Any, b: Any) -> Array:
+def subspace_angles(a: Components, b: Components) -> Array:
     """Return the angles in radians between the subspaces that two models' components span, largest first.
 
     They compare the spans alone, irrespective of a rotation inside them: the largest angle is pi/2 if a direction of one subspace is

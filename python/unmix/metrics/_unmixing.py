@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import _unmix
-from .._types import Array
+from .._types import Array, Components
 from ._components import _rows
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def _gain(model, mixing):
     return gain @ mixing
 
 
-def amari_distance(model: Any, mixing: Any = None) -> float:
+def amari_distance(model: Components, mixing: Components | None = None) -> float:
     """Return Amari's distance between an estimated unmixing and the true mixing (Amari, Cichocki & Yang 1996).
 
     It does not depend on the order and the signs of the sources. Their scales matter unless the separation is exact, so results should be
@@ -63,7 +63,7 @@ def amari_distance(model: Any, mixing: Any = None) -> float:
     return _unmix.amari_distance(_gain(model, mixing))
 
 
-def interference(model: Any, mixing: Any = None) -> Array:
+def interference(model: Components, mixing: Components | None = None) -> Array:
     """Return the signal-to-interference ratio of every estimated source: the power of its largest part over that of all others.
 
     It shows which sources are separated well and which are not, where :func:`amari_distance` is an average over all. It is independent of

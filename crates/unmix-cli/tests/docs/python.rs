@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
 
 from ._options import RUN_OPTIONS, START, ShareName
+from ._record import FitIndices
 from ._report import Report
 
 if TYPE_CHECKING:
@@ -142,7 +143,8 @@ fn attributes(text: &str, method: &Method) -> Vec<(String, &'static str)> {
             Some("int") => "int",
             Some("float") => "float",
             Some("Report") => "Report",
-            Some("Bunch") => "Any",
+            // There is one: `fit_` of factor analysis.
+            Some("Bunch") => "FitIndices",
             Some("list") if type_name == "list of float" => "list[float]",
             Some("list") if type_name == "list of ndarray" => "list[NDArray[Any]]",
             _ => panic!("{}: the type of {names}, {type_name}, has no annotation", method.class),
