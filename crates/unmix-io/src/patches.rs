@@ -45,7 +45,12 @@ fn starts(
                 image.height, image.width, how.padding
             );
             let requested = wording.size_value(how.height, how.width);
-            return Err(Error::setting("patches", requested, why, "choose patches that fit into every image"));
+            return Err(Error::setting(
+                "patches",
+                requested,
+                why,
+                "choose patches that fit into every image",
+            ));
         };
         let before = starts[starts.len() - 1];
         starts.push(before.saturating_add(down.saturating_mul(across)));
