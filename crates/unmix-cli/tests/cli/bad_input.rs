@@ -1,6 +1,7 @@
 //! Bad input: an error message of one sentence, exit code 1, and no output file.
 
 use crate::folder::Folder;
+use std::io::{Seek, Write};
 use unmix::data::write_npy;
 
 /// Runs a command that must fail with exit code 1: a message of one line that contains every string of `words`, and no new file.
@@ -81,6 +82,30 @@ fn data_without_variance_or_rows_are_refused() {
     );
     write_npy(&b.path("tiny.npy"), &tiny(1e-160), &[4]).unwrap();
     refused(&b, "fit pca tiny.npy", &["below the smallest normal number", "float64", "multiply"]);
+}
+
+#[test]
+fn rows_that_are_modified_during_a_fit_are_refused() {
+    let b = Folder::new();
+    write_npy(&b.path("x.npy"), &Folder::table(20_000, 6), &[6]).unwrap();
+    let ended = std::sync::atomic::AtomicBool::new(false);
+    let modify_repeatedly = || {
+        let mut file = std::fs::File::options().write(true).open(b.path("x.npy")).unwrap();
+        while !ended.load(std::sync::atomic::Ordering::Relaxed) {
+            file.seek(std::io::SeekFrom::End(-8)).unwrap();
+            file.write_all(&7f64.to_le_bytes()).unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(modify_repeatedly);
+        // A method that reads the rows in every iteration.
+        let fit = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            refused(&b, "fit rfn x.npy -k 2 -q", &["x.npy", "it was modified while its rows were read"]);
+        }));
+        ended.store(true, std::sync::atomic::Ordering::Relaxed);
+        fit.unwrap();
+    });
 }
 
 /// A sparse file whose header declares 1 TiB in two rows, and whose length agrees with the header.
