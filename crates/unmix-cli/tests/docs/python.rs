@@ -277,7 +277,7 @@ fn parameter(method: &Method, setting: &Setting) -> Parameter {
         // A handle is array-like for scikit-learn: it has a shape.
         parameter.annotation += " | str | PathLike[str] | Files";
         parameter.described += ", path or Files";
-        parameter.constraint.extend(["str".into(), "PathLike".into()]);
+        parameter.constraint.extend(["str", "PathLike"].map(String::from));
     }
     parameter
 }
