@@ -210,6 +210,9 @@ fn planted(seed: u64) -> (Matrix<f64>, Matrix<f64>) {
     (x, units)
 }
 
+/// The agreement on a unit, and its intervals by resamples and by the bound.
+type OfUnit = (f64, [(f64, f64); 2]);
+
 /// Shares of the intervals that contain the expected agreement on a unit of [`planted`] rows, over units and data sets: with resamples, and with
 /// the bound.
 #[test]
@@ -218,8 +221,8 @@ fn intervals_of_units_cover_the_expected_agreement() {
         return skipped("intervals of units", "UNMIX_TESTS is not 'all'");
     }
     let (repeats, settings) = (40, json!({"n_components": 3, "max_iter": 100}));
-    // For each data set and unit: the agreement, and both intervals.
-    let mut found: Vec<Vec<(f64, [(f64, f64); 2])>> = Vec::new();
+    // For each data set, of every unit.
+    let mut found: Vec<Vec<OfUnit>> = Vec::new();
     for seed in 0..repeats {
         let (x, units) = planted(300 + seed);
         let mut rows: AnyRows<'_> = Rows::from_slice(x.as_slice(), x.cols()).unwrap().into();
