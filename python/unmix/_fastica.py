@@ -51,7 +51,7 @@ class FastICA(FastICAParameters, Sources):
     tol : float, default=0.0001
         Convergence tolerance: the largest ``1 - abs(<w_new, w_old>)`` over the rows of the rotation, about half the square of the
         angle.
-    w_init : array-like of shape (n_components, n_components) or None, default=None
+    w_init : array-like of shape (n_components, n_components) or None, path or Files, default=None
         Initial unmixing matrix, in whitened coordinates; None for a random rotation.
     whiten_solver : {"svd", "eigh"}, default="svd"
         Accepted for compatibility with scikit-learn: the solver is chosen by the shape of the data, and singular values are used

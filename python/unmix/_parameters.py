@@ -21,6 +21,7 @@ from ._report import Report
 if TYPE_CHECKING:
     from ._base import Estimator
     from ._options import Iteration
+    from ._read import Files
 
 NeuralPCAVariant = Literal[
     "svd", "autoencoder", "oja", "wsla-inverse", "wsla", "wsla-unit", "weighted-unit-loss", "gha", "gha-encoder", "gha-subspace",
@@ -571,7 +572,7 @@ class ICAParameters:
     max_iter: int
     tol: float | None
     n_init: int
-    w_init: ArrayLike | None
+    w_init: ArrayLike | None | str | PathLike[str] | Files
     subsample: int | None
     center: bool
     standardize: bool
@@ -619,7 +620,7 @@ class ICAParameters:
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left"), None],
         "n_init": [Interval(Integral, 1, None, closed="left")],
-        "w_init": ["array-like", None],
+        "w_init": ["array-like", None, str, PathLike],
         "subsample": [Interval(Integral, 0, None, closed="left"), None],
         "center": ["boolean"],
         "standardize": ["boolean"],
@@ -642,7 +643,7 @@ class ICAParameters:
         max_iter: int = 500,
         tol: float | None = None,
         n_init: int = 1,
-        w_init: ArrayLike | None = None,
+        w_init: ArrayLike | None | str | PathLike[str] | Files = None,
         subsample: int | None = None,
         center: bool = True,
         standardize: bool = False,
@@ -694,7 +695,7 @@ class FastICAParameters:
     fun_args: dict[str, Any] | None
     max_iter: int
     tol: float
-    w_init: ArrayLike | None
+    w_init: ArrayLike | None | str | PathLike[str] | Files
     whiten_solver: Literal["svd", "eigh"]
     random_state: int | np.random.RandomState | None
     max_seconds: float | None
@@ -734,7 +735,7 @@ class FastICAParameters:
         "fun_args": [dict, None],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "w_init": ["array-like", None],
+        "w_init": ["array-like", None, str, PathLike],
         "whiten_solver": [StrOptions({"svd", "eigh"})],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -750,7 +751,7 @@ class FastICAParameters:
         fun_args: dict[str, Any] | None = None,
         max_iter: int = 200,
         tol: float = 0.0001,
-        w_init: ArrayLike | None = None,
+        w_init: ArrayLike | None | str | PathLike[str] | Files = None,
         whiten_solver: Literal["svd", "eigh"] = "svd",
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
@@ -794,7 +795,7 @@ class RICAParameters:
     tol: float | None
     batch_size: int | None
     max_epochs: int
-    w_init: ArrayLike | None
+    w_init: ArrayLike | None | str | PathLike[str] | Files
     center: bool
     standardize: bool
     random_state: int | np.random.RandomState | None
@@ -833,7 +834,7 @@ class RICAParameters:
         "tol": [Interval(Real, 0, None, closed="left"), None],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
         "max_epochs": [Interval(Integral, 1, None, closed="left")],
-        "w_init": ["array-like", None],
+        "w_init": ["array-like", None, str, PathLike],
         "center": ["boolean"],
         "standardize": ["boolean"],
         "random_state": ["random_state"],
@@ -852,7 +853,7 @@ class RICAParameters:
         tol: float | None = None,
         batch_size: int | None = None,
         max_epochs: int = 10,
-        w_init: ArrayLike | None = None,
+        w_init: ArrayLike | None | str | PathLike[str] | Files = None,
         center: bool = True,
         standardize: bool = False,
         random_state: int | np.random.RandomState | None = None,
@@ -1178,7 +1179,7 @@ class RobustPCAParameters:
 class SparseCoderParameters:
     """Parameters and fitted attributes of :class:`SparseCoder`."""
 
-    dictionary: ArrayLike | Estimator | str | PathLike[str]
+    dictionary: ArrayLike | Estimator | str | PathLike[str] | Files
     algorithm: Literal["cd", "fista", "ista", "lars", "omp"]
     alpha: float | Literal["auto", "cv"]
     n_nonzero_coefs: int | None
@@ -1227,7 +1228,7 @@ class SparseCoderParameters:
 
     def __init__(
         self,
-        dictionary: ArrayLike | Estimator | str | PathLike[str],
+        dictionary: ArrayLike | Estimator | str | PathLike[str] | Files,
         *,
         algorithm: Literal["cd", "fista", "ista", "lars", "omp"] = "cd",
         alpha: float | Literal["auto", "cv"] = "auto",
@@ -1274,7 +1275,7 @@ class SparseCoderParameters:
 class LISTAParameters:
     """Parameters and fitted attributes of :class:`LISTA`."""
 
-    dictionary: ArrayLike | Estimator | str | PathLike[str]
+    dictionary: ArrayLike | Estimator | str | PathLike[str] | Files
     alpha: float | Literal["auto"]
     cell: Literal["lista", "gregor-lecun", "cp", "alista", "step"]
     n_layers: int
@@ -1329,7 +1330,7 @@ class LISTAParameters:
 
     def __init__(
         self,
-        dictionary: ArrayLike | Estimator | str | PathLike[str],
+        dictionary: ArrayLike | Estimator | str | PathLike[str] | Files,
         *,
         alpha: float | Literal["auto"] = "auto",
         cell: Literal["lista", "gregor-lecun", "cp", "alista", "step"] = "lista",
@@ -1383,7 +1384,7 @@ class DictionaryLearningParameters:
     alpha: float | Literal["auto"]
     n_nonzero_coefs: int | None
     init: Literal["data", "k-means++", "dct", "random"] | Estimator | str | PathLike[str] | None
-    dict_init: ArrayLike | None | Estimator | str | PathLike[str]
+    dict_init: ArrayLike | None | Estimator | str | PathLike[str] | Files
     atom_norm: Literal["ball", "sphere"]
     dead_unit: Literal["residual", "data", "keep"]
     positive_code: bool
@@ -1459,7 +1460,7 @@ class DictionaryLearningParameters:
         alpha: float | Literal["auto"] = "auto",
         n_nonzero_coefs: int | None = None,
         init: Literal["data", "k-means++", "dct", "random"] | Estimator | str | PathLike[str] | None = "data",
-        dict_init: ArrayLike | None | Estimator | str | PathLike[str] = None,
+        dict_init: ArrayLike | None | Estimator | str | PathLike[str] | Files = None,
         atom_norm: Literal["ball", "sphere"] = "ball",
         dead_unit: Literal["residual", "data", "keep"] = "residual",
         positive_code: bool = False,
@@ -2012,7 +2013,7 @@ class SparseAutoencoderParameters:
     l0: int | Literal["auto"]
     alpha: float | None
     init: Literal["random", "data"] | Estimator | str | PathLike[str] | None
-    dict_init: ArrayLike | None | Estimator | str | PathLike[str]
+    dict_init: ArrayLike | None | Estimator | str | PathLike[str] | Files
     normalize: bool
     dead_unit: Literal["auto", "auxk", "resample", "keep"]
     learning_rate: float | Literal["auto"]
@@ -2070,7 +2071,7 @@ class SparseAutoencoderParameters:
         l0: int | Literal["auto"] = "auto",
         alpha: float | None = None,
         init: Literal["random", "data"] | Estimator | str | PathLike[str] | None = "random",
-        dict_init: ArrayLike | None | Estimator | str | PathLike[str] = None,
+        dict_init: ArrayLike | None | Estimator | str | PathLike[str] | Files = None,
         normalize: bool = True,
         dead_unit: Literal["auto", "auxk", "resample", "keep"] = "auto",
         learning_rate: float | Literal["auto"] = "auto",

@@ -46,7 +46,7 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
     init : {"random", "data"}, fitted estimator, path or None, default="random"
         Initial atoms: ``"random"`` for Gaussian numbers, ``"data"`` for random centred rows, with which different seeds agree
         better but the residual is larger; or a fitted model, or the path of one, whose components are the initial weights.
-    dict_init : array-like of shape (n_components, n_features) or None, fitted estimator or path, default=None
+    dict_init : array-like of shape (n_components, n_features) or None, fitted estimator, path or Files, default=None
         Initial atoms instead of ``init``, as rows of any norm. Or a fitted model, or the path of one or of an array: its
         components.
     normalize : bool, default=True

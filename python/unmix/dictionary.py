@@ -49,7 +49,7 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
         Initial atoms: ``"data"`` for random rows, ``"k-means++"`` for rows of distant directions, ``"dct"`` for a cosine basis
         (two-dimensional where rows are pictures), ``"random"`` for Gaussian vectors; or a fitted model, or the path of one, whose
         components are the initial weights.
-    dict_init : array-like of shape (n_components, n_features) or None, fitted estimator or path, default=None
+    dict_init : array-like of shape (n_components, n_features) or None, fitted estimator, path or Files, default=None
         Initial atoms instead of ``init``, as rows, in the order in which they are updated: an array, or a fitted model, whose
         components are taken; or the path of either.
     atom_norm : {"ball", "sphere"}, default="ball"

@@ -70,7 +70,7 @@ class ICA(ICAParameters, Sources):
     n_init : int, default=1
         Number of random starts; the least Gaussian result is kept, or with maximum likelihood (``ortho=False``, ``"infomax"``) the
         one of the highest likelihood.
-    w_init : array-like of shape (n_components, n_components) or None, default=None
+    w_init : array-like of shape (n_components, n_components) or None, path or Files, default=None
         Initial unmixing matrix, in whitened coordinates; None for a random rotation.
     subsample : int or None, default=None
         Number of evenly spaced rows that the first iterations of a search over rotations use; the last iterations and the residual

@@ -28,7 +28,7 @@ class LISTA(LISTAParameters, Estimator):
 
     Parameters
     ----------
-    dictionary : array-like of shape (n_components, n_features), fitted estimator or path
+    dictionary : array-like of shape (n_components, n_features), fitted estimator, path or Files
         The atoms as rows, of any norm; their order and signs are kept. An array, or a fitted model, whose components are taken; or
         the path of either.
     alpha : float or "auto", default="auto"

@@ -38,7 +38,7 @@ class RICA(RICAParameters, Sources):
         all rows at once.
     max_epochs : int, default=10
         Maximum number of epochs; without ``batch_size`` it has no effect.
-    w_init : array-like of shape (n_components, n_features) or None, default=None
+    w_init : array-like of shape (n_components, n_features) or None, path or Files, default=None
         Initial features, in the units of the components, such as those of an earlier fit; None for random orthonormal features, or
         random ones if there are more features than directions. Not recorded in the model file.
     center : bool, default=True

@@ -29,7 +29,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
 
     Parameters
     ----------
-    dictionary : array-like of shape (n_components, n_features), fitted estimator or path
+    dictionary : array-like of shape (n_components, n_features), fitted estimator, path or Files
         The atoms as rows, of any norm; their order and signs are kept. Or a fitted model, or the path of one or of an array: its
         components.
     algorithm : {"cd", "fista", "ista", "lars", "omp"}, default="cd"
