@@ -155,9 +155,11 @@ fn columns_without_names_take_given_ones_before_and_after_a_selection() {
     assert_eq!(named(files("a,b,c", "0,2").open_as(&run, wanted).unwrap()), ["c", "a"]);
     assert_eq!(named(files("c,a", "2,0").open_as(&run, wanted).unwrap()), ["c", "a"]);
     let refused = |files: Files| files.open_as(&run, wanted).err().unwrap().to_string();
-    assert!(refused(files("a,c", "0,2")).ends_with(
-        "also for those that are not selected, or select the columns of the model in its order"
-    ));
+    assert!(
+        refused(files("a,c", "0,2")).ends_with(
+            "also for those that are not selected, or select the columns of the model in its order"
+        )
+    );
     assert!(refused(files("a,b,c,d", "0,2")).contains("one name for each of the 2 columns"));
     assert!(refused(files("a,a", "0,2")).contains("'a' more than once"));
     let header = folder.put("h.csv", "u,v,w\n1,2,3\n");
