@@ -65,7 +65,8 @@ pub struct Trials {
     pub restarts: usize,
     /// Number of resamples of the rows, from which the sampling error of the agreement of halves is estimated; each costs eight fits of half as many
     /// rows. `Some(0)` for a bound from simulations instead, which costs nothing. With one, intervals are `[0, 1]`; fewer than some 20 make them
-    /// wide. `None`: 20 if there are 20 rows, or 20 blocks of autocorrelated rows, and every resample can be fitted; otherwise 0. Those of a run
+    /// wide. `None`: 20 if there are 20 rows, or 20 blocks of autocorrelated rows, every resample can be fitted, and rows are not clustered, since
+    /// copies of rows would form clusters of their own; otherwise 0. Those of a run
     /// that ends early are not used. The intervals of atoms and units are then `[0, 1]`, since the bound is too narrow for units: it is used for
     /// them with `Some(0)` alone.
     pub bootstrap: Option<usize>,
@@ -210,7 +211,7 @@ where
     let (following, n_codes) = (codes(model, &of(consecutive(n, k)), run)?, model.n_codes());
     let together = Autocorrelation::of(&following, n_codes, n);
     let alone = compare::alone(model);
-    let number = n_resamples(trials, n / together.block_length.max(1))?;
+    let number = n_resamples(model, trials, n / together.block_length.max(1))?;
     let splits: Vec<(Vec<u64>, Vec<u64>)> =
         (0..trials.splits).map(|split| split_in_halves(n, run.seed, split, together.block_length)).collect();
     let fits = Fits {
@@ -311,11 +312,13 @@ fn intervals(agreements: &[Vec<f64>], resamples: &[Vec<Vec<f64>>], unknown: bool
 }
 
 /// The number of resamples of so many `blocks` of rows: the one requested, or else the default.
-fn n_resamples(trials: Trials, blocks: u64) -> Result<usize> {
+fn n_resamples(model: &Model, trials: Trials, blocks: u64) -> Result<usize> {
     let number = match trials.bootstrap {
         Some(requested) => requested,
         // With one split every interval is [0, 1], whatever the resamples.
         None if trials.splits < 2 => 0,
+        // Rows are clustered by what represents them, which for a row with a copy in the resample is the copy alone.
+        None if model.code().codes().distances => 0,
         None => bootstrap::default_number(blocks),
     };
     bootstrap::check(number, blocks)?;
