@@ -35,9 +35,9 @@ use unmix::{Dtype, Error, ErrorDetails, Matrix, Real, Result, Run};
 /// let run = unmix::Run::default();
 /// let model = unmix::fit("pca", &Default::default(), &mut files.open(&run)?.rows, &run)?;
 /// assert_eq!(model.features().names, files.about(&run)?.names);
-/// let mut codes = unmix::data::VecSink(Vec::<f64>::new());
-/// unmix::with_rows!(&files.open(&run)?.rows, rows => model.encode(rows, &run, &mut codes)?);
-/// assert_eq!(codes.0.len(), 3 * model.n_components());
+/// let input = files.open(&run)?;
+/// let n_codes = unmix::with_rows!(&input.rows, rows => model.encode_to_vec(rows, &run)?.len());
+/// assert_eq!(n_codes, 3 * model.n_components());
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
