@@ -342,6 +342,19 @@ def test_solvers_of_first_components_agree_with_scikit_learn(solver):
     assert ours.report_.outcome == ("converged" if solver in ("power", "deflation") else "completed")
 
 
+def test_a_tall_table_that_varies_along_fewer_directions_than_columns_gives_a_warning():
+    X = np.random.RandomState(0).normal(size=(2000, 4))
+    X[7, 0] = 1e12
+    with pytest.warns(UserWarning, match="vary along 1 direction only.*svd_solver='full' does"):
+        assert PCA().fit(X).report_.rank == 1
+    # No warning where the rank is that of the columns, where a constant column explains it, or where there are few rows.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert PCA(svd_solver="full").fit(X).report_.rank == 4
+        assert PCA().fit(np.c_[X[8:], np.ones(len(X) - 8)]).report_.rank == 4
+        assert PCA().fit(np.random.RandomState(0).normal(size=(5, 9))).report_.rank == 4
+
+
 @pytest.mark.parametrize("solver", ["arpack", "krylov"])
 def test_variances_too_small_for_a_scatter_matrix_give_a_warning(solver):
     rng = np.random.RandomState(0)

@@ -313,7 +313,7 @@ def stability(
     bootstrap : int or None, default=None
         Number of resamples of the rows, drawn with replacement, from which the sampling error of ``halves`` is estimated; each costs eight
         fits of half as many rows. 0 for a bound from simulations. With 1, every interval is [0, 1]; fewer than 20 give wide ones. None: 20,
-        which takes five times as long in all, if there are 20 rows, or blocks of autocorrelated rows, every resample can be fitted, and
+        with which there are about five times as many fits in all, if there are 20 rows, or blocks of autocorrelated rows, every resample can be fitted, and
         rows are not clustered; otherwise 0.
     random_state : int, RandomState or None, default=None
         Seed of the random halves; None for the seed that the estimator was fitted with.

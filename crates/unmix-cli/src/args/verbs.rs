@@ -84,8 +84,8 @@ pub(crate) struct Fit {
         value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) stability: Option<u16>,
     /// With --stability: estimate the sampling error of the agreement of halves from B resamples of the rows, which costs 8 B fits of half as many
-    /// rows; 0 for a bound from simulations. Default: 20, which takes five times as long in all; 0 with fewer than 20 rows, or blocks of
-    /// autocorrelated rows
+    /// rows; 0 for a bound from simulations. Default: 20, with which there are about five times as many fits in all; 0 with fewer than 20 rows,
+    /// or blocks of autocorrelated rows, and for subspace clustering
     #[arg(long, value_name = "B", requires = "stability", value_parser = clap::value_parser!(u16).range(0..=1000))]
     pub(crate) bootstrap: Option<u16>,
     /// INPUT lists cells: row, column and value of each, rows and columns numbered from 0. All other cells are missing for

@@ -1,7 +1,7 @@
 //! The index of a pandas table is not a feature, and a first line of numbers may be a header: both give a warning.
 
 use crate::files::{Folder, columns, numbers};
-use arrow_array::{Float64Array, Int64Array, RecordBatch};
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
@@ -23,17 +23,20 @@ fn batch(name: &str, pandas: Option<&str>) -> RecordBatch {
     RecordBatch::try_new(Arc::new(schema), vec![Arc::new(a), Arc::new(rows), Arc::new(b)]).unwrap()
 }
 
-/// The same table in every columnar format.
+/// The table of [`batch`] in every columnar format.
 fn files(name: &str, pandas: Option<&str>) -> [(&'static str, Vec<u8>); 3] {
-    let batch = batch(name, pandas);
+    in_formats(&batch(name, pandas), pandas)
+}
+
+fn in_formats(batch: &RecordBatch, pandas: Option<&str>) -> [(&'static str, Vec<u8>); 3] {
     let pairs = pandas.map(|text| vec![KeyValue::new("pandas".into(), text.to_string())]);
     let made = WriterProperties::builder().set_key_value_metadata(pairs).build();
     let mut parquet = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(made)).unwrap();
-    parquet.write(&batch).unwrap();
+    parquet.write(batch).unwrap();
     let mut file = FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
-    file.write(&batch).unwrap();
+    file.write(batch).unwrap();
     let mut stream = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
-    stream.write(&batch).unwrap();
+    stream.write(batch).unwrap();
     [
         ("t.parquet", parquet.into_inner().unwrap()),
         ("t.feather", file.into_inner().unwrap()),
@@ -128,6 +131,38 @@ fn a_first_column_without_a_name_is_the_index_of_a_text_table() {
     let across = folder.open("t.csv", ",a,b\n0,1,0.5\n1,2.5,0.25\n", &across).unwrap();
     assert_eq!(numbers(&across.rows), [1.0, 2.5, 0.5, 0.25]);
     assert_eq!((names(&across), across.rows.notes().len()), (vec!["0".into(), "1".into()], 0));
+}
+
+#[test]
+fn an_index_that_pandas_wrote_twice_is_left_out_and_one_that_it_made_a_column_is_noted() {
+    let folder = Folder::new();
+    let twice = folder.open("t.csv", ",Unnamed: 0,a\n0,0,1\n1,1,2.5\n", &Options::default()).unwrap();
+    assert_eq!((numbers(&twice.rows), names(&twice)), (vec![1.0, 2.5], vec!["a".into()]));
+    let noted = |options: &Options| {
+        let input = folder.open("t.csv", "index,a\n0,1\n1,2.5\n", options).unwrap();
+        (input.rows.n_features(), input.rows.notes().join("; "))
+    };
+    let (n, note) = noted(&Options::default());
+    assert_eq!(n, 2);
+    assert!(note.contains("column 'index' may be the index of a table and no feature"), "{note}");
+    assert!(note.ends_with("add --drop index"), "{note}");
+    assert_eq!(noted(&columns("", "index", "")), (1, String::new()));
+    assert_eq!(noted(&columns("index,a", "", "")), (2, String::new()));
+    // The same columns in a file with types; no later column is noted.
+    let (index, a) = (Int64Array::from(vec![0, 1]), Float64Array::from(vec![1.0, 2.5]));
+    let fields: [(&str, ArrayRef); 2] = [("index", Arc::new(index)), ("a", Arc::new(a))];
+    for (file, bytes) in in_formats(&RecordBatch::try_from_iter(fields).unwrap(), None) {
+        let input = folder.open(file, bytes, &Options::default()).unwrap();
+        assert_eq!((input.rows.n_features(), input.rows.notes().len()), (2, 1), "{file}");
+        assert!(
+            input.rows.notes()[0].contains("column 'index' may be the index"),
+            "{:?}",
+            input.rows.notes()
+        );
+    }
+    for (file, bytes) in files("index", None) {
+        assert!(folder.open(file, bytes, &Options::default()).unwrap().rows.notes().is_empty(), "{file}");
+    }
 }
 
 #[test]
