@@ -13,6 +13,9 @@
 //! examined; if it is significantly negative, and the next step would rotate the pair by
 //! less than 0.1 rad, it is rotated by 0.4 rad instead, five times at most. Another kind of stationary point,
 //! of a pair of sources of two kinds, is not visible in the curvature: see `rotated_pairs.rs`.
+//!
+//! *Cycles.* The weights `sigma^(1 + alpha)` belong to no objective, and with heavy tails the iteration may alternate between two points: where
+//! the residual no longer decreases, steps are halved (towards the mean of `W` and `polar(H)`), which keeps the same fixed points.
 
 mod held_out;
 mod momentum;
@@ -158,9 +161,12 @@ impl GpmOptions {
         }
         // The residual may be that of rounding errors.
         let rounded = step.residual <= ROUNDING * T::DTYPE.eps();
-        if !done && stalled(&at.history[at.changed_at..], if rounded { PATIENCE_AT_REST } else { PATIENCE }) {
+        let residuals = &at.history[at.changed_at..];
+        if !done && rounded && stalled(residuals, PATIENCE_AT_REST) {
             // One more sweep for the final residual.
             at.stopped_early = true;
+        } else if !done && !rounded && stalled(residuals, PATIENCE) && !leaves_saddle(residuals, PATIENCE) {
+            at.stopped_early = !at.halve_steps();
         }
         at.resting = done || at.stopped_early;
         if at.stopped_early && with_separations {
@@ -290,6 +296,14 @@ fn stalled(residuals: &[f64], patience: usize) -> bool {
     smallest(window) >= smallest(before) && smallest(late) >= DECREASE * smallest(earlier)
 }
 
+/// Whether the last of these residuals increase steadily: the residual of a saddle is small, and grows until it is left.
+fn leaves_saddle(residuals: &[f64], patience: usize) -> bool {
+    let smallest = |of: &[f64]| of.iter().copied().fold(f64::INFINITY, f64::min);
+    let window = &residuals[residuals.len().saturating_sub(patience)..];
+    let (earlier, late) = window.split_at(window.len() - window.len() / 5);
+    smallest(late) > smallest(earlier) / DECREASE
+}
+
 /// The candidate whose sum of squares of `t` at the start is significantly larger than that of any candidate now.
 fn better(begun: &[Separation], now: &[Separation]) -> Option<f64> {
     let sum = |statistics: &Separation| statistics.t.iter().map(|t| t.max(0.0).powi(2)).sum::<f64>();
@@ -339,5 +353,13 @@ mod tests {
         // Behind a saddle: larger than at the saddle, but smaller from sweep to sweep.
         let behind: Vec<f64> = (0..40).map(|i| 4.0 * 0.9f64.powi(i) * least).collect();
         assert!((2..13).all(|last| !stalled(&with(&behind[..last]), 10)));
+    }
+
+    #[test]
+    fn growing_residuals_leave_a_saddle_and_a_cycle_does_not() {
+        let grows: Vec<f64> = (0..60).map(|i| 1e-8 * 1.02f64.powi(i)).collect();
+        let cycles: Vec<f64> = (0..60).map(|i| if i % 2 == 0 { 0.061 } else { 0.062 }).collect();
+        assert!(stalled(&grows, 20) && leaves_saddle(&grows, 20));
+        assert!(stalled(&cycles, 20) && !leaves_saddle(&cycles, 20));
     }
 }

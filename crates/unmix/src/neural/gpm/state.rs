@@ -20,6 +20,9 @@ pub(in crate::neural) const MOST_CHANGES: u32 = 3;
 pub(in crate::neural) const KICK: f64 = 0.4;
 /// Maximum number of rotations of one pair.
 pub(in crate::neural) const MOST_KICKS: u32 = 5;
+/// Maximum number of times that steps are halved.
+const MOST_HALVINGS: u32 = 3;
+
 /// State of the iteration.
 #[derive(Serialize, Deserialize)]
 pub(super) struct State {
@@ -45,6 +48,8 @@ pub(super) struct State {
     pub(super) settled: bool,
     /// Extrapolation of the steps.
     pub(super) momentum: Momentum,
+    /// Number of times that steps have been halved, because the residual no longer decreased.
+    pub(super) halvings: u32,
     /// Components that cannot be distinguished from Gaussian ones.
     pub(super) chance: Vec<bool>,
     /// Number of times that `chance` has changed.
@@ -84,6 +89,7 @@ impl State {
             evidence: 0.0,
             settled: false,
             momentum: Momentum::default(),
+            halvings: 0,
             chance: vec![false; k],
             renewals: 0,
             changes: vec![0; k],
@@ -132,11 +138,29 @@ impl State {
         self.evidence = now;
     }
 
-    /// The next polar step, extrapolated once the search is past its first sweeps.
+    /// The next polar step, or a part of it, extrapolated once the search is past its first sweeps.
     pub(super) fn step(&mut self, step: &Step) -> Result<()> {
-        let next = factor::polar_rows(&step.h)?;
+        let mut next = factor::polar_rows(&step.h)?;
+        if self.halvings > 0 {
+            let share = 0.5f64.powi(self.halvings as i32);
+            let w = &self.w;
+            let between =
+                Matrix::from_fn(w.rows(), w.cols(), |i, c| share * next[(i, c)] + (1.0 - share) * w[(i, c)]);
+            next = factor::polar_rows(&between)?;
+        }
         self.w = if self.n_iter <= LAST_CHECK { next } else { self.momentum.extrapolated(&self.w, next)? };
         Ok(())
+    }
+
+    /// Halves the steps and begins a new window of residuals; returns whether they may still be halved.
+    pub(super) fn halve_steps(&mut self) -> bool {
+        if self.halvings == MOST_HALVINGS {
+            return false;
+        }
+        self.halvings += 1;
+        self.changed_at = self.history.len();
+        self.momentum = Momentum::default();
+        true
     }
 
     /// If components or widths were changed by something other than a step: discards the extrapolation and the small residual, and the
