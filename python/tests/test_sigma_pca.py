@@ -281,3 +281,21 @@ def test_eight_tied_sources_in_6000_rows_are_resolved_correctly(kind):
         resolved += model.resolved_.sum()
     # The specification requires 80 % of 80 components.
     assert resolved >= 64
+
+
+def heavy_tailed(name, seed):
+    """Rows of twelve columns of equal variance whose fit once stalled."""
+    r = np.random.default_rng(seed)
+    if name == "elliptical":
+        S = r.standard_normal((2000, 12)) * np.sqrt(5 / r.chisquare(5, (2000, 1)))
+    else:
+        S = np.exp(r.standard_normal((1500, 12))) if name == "lognormal" else r.standard_t(3, (2000, 12))
+        S = (S - S.mean(0)) / S.std(0)
+    return S @ np.linalg.qr(r.standard_normal((12, 12)))[0]
+
+
+# The first alternates between two points with full steps; in the others the residual grows for hundreds of iterations while a saddle is left.
+@pytest.mark.parametrize(("name", "seed"), [("student", 130), ("elliptical", 150), ("lognormal", 145)])
+def test_heavy_tails_converge(name, seed):
+    model = unmix.SigmaPCA(halves=False, max_iter=20_000, random_state=0).fit(heavy_tailed(name, seed))
+    assert model.report_.outcome == "converged" and model.report_.residual <= 1e-8

@@ -100,7 +100,7 @@ fn test_python(scope: TestScope) -> Done {
     let tests = root().join("python").join("tests");
     build_extension(&python)?;
     let mut pytest = Command::new(&python);
-    pytest.args(["-m", "pytest", "-q", "-rs"]).arg(&tests).current_dir(root());
+    pytest.args(["-m", "pytest", "-q", "-rs"]).args(IN_PARALLEL).arg(&tests).current_dir(root());
     if scope == TestScope::Everyday {
         pytest.arg("--ignore").arg(tests.join("test_browser.py")).arg("--ignore").arg(tests.join("torture"));
     }
@@ -117,13 +117,16 @@ fn test_python(scope: TestScope) -> Done {
         .current_dir(&tests))
 }
 
+/// One process for each core; the tests of a file stay together, because they share what its fixtures have fitted.
+const IN_PARALLEL: [&str; 4] = ["-n", "auto", "--dist", "loadfile"];
+
 /// Runs all cases of `python/tests/torture`.
 fn torture() -> Done {
     let python = environment(TestScope::Everyday)?;
     build_extension(&python)?;
     let tests = root().join("python").join("tests").join("torture");
     run(Command::new(&python)
-        .args(["-m", "pytest", "-q"])
+        .args(["-m", "pytest", "-q", "-n", "auto"])
         .arg(&tests)
         .env("UNMIX_TORTURE", "1")
         .current_dir(root()))

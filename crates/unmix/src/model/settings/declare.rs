@@ -121,7 +121,9 @@ macro_rules! settings {
 
         impl Default for $struct {
             fn default() -> Self {
-                Self { $($defaults)* }
+                // The defaults are read from JSON once, not in every fit.
+                static DEFAULT: std::sync::LazyLock<$struct> = std::sync::LazyLock::new(|| $struct { $($defaults)* });
+                DEFAULT.clone()
             }
         }
 

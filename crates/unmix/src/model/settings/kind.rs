@@ -109,9 +109,10 @@ impl Kind {
     /// Whether a value is of this kind.
     pub(super) fn fits(&self, value: &Value) -> KindCheck {
         let yes = |fits: bool| if fits { KindCheck::Yes } else { KindCheck::No };
-        let inside = |fits: bool| match self.demand() {
-            Some(demand) if !fits => KindCheck::Outside(demand),
-            _ => KindCheck::Yes,
+        // The requirement is formatted only where it is not met: every fit checks its settings.
+        let inside = |fits: bool| match fits {
+            true => KindCheck::Yes,
+            false => self.demand().map_or(KindCheck::Yes, KindCheck::Outside),
         };
         match self {
             Kind::Null => yes(value.is_null()),

@@ -361,12 +361,11 @@ pub(crate) fn replaced_by_table(
 /// An unknown name; a value that is not allowed.
 pub fn resolve(settings: &[Setting], given: &Map<String, Value>) -> Result<Map<String, Value>> {
     let known = || settings.iter().filter(|s| s.is_json());
-    for name in given.keys() {
-        if !known().any(|s| s.name == name) {
-            return Err(Error::unknown("setting", name, known().map(|s| s.name)));
-        }
+    if known().filter(|s| given.contains_key(s.name)).count() < given.len() {
+        let unknown = given.keys().find(|name| !known().any(|s| s.name == *name));
+        return Err(Error::unknown("setting", unknown.map_or("", |name| name), known().map(|s| s.name)));
     }
-    let mut out = Map::new();
+    let mut out = Map::with_capacity(settings.len());
     for setting in known() {
         let value = given.get(setting.name).cloned().unwrap_or_else(|| setting.default_value());
         setting.check(&value)?;
