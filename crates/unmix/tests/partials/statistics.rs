@@ -3,6 +3,7 @@
 use unmix::Real;
 use unmix::data::Workspace;
 use unmix::elementwise::Penalty;
+use unmix::method::sparse_coder::{Convergence, GatherConvergence, SparseCoder};
 use unmix::neural::native::{NativePass, NativeSums};
 use unmix::neural::nonlinearity::Nonlinearity;
 use unmix::neural::separation::{Pass, PassSums};
@@ -11,9 +12,9 @@ use unmix::stats::gaps::{
     ExpectedMoments, FactorSums, GatherFactors, GatherMoments, GatherObserved, LinearGaussian, ObservedCells,
 };
 use unmix::stats::{
-    Contrast, DirectionSums, FeatureView, Filters, Gather, GatherReweighted, Gram, Lengths, Moments, Partial,
-    Reweighted, Scatter, ScoreSums, Sketch, SketchView, SourceSums, SourceView, Sparsity, Spread, Triangle,
-    UnitSums,
+    Contrast, Correlations, DirectionSums, FeatureView, Filters, Gather, GatherCorrelations,
+    GatherReweighted, Gram, Lengths, Moments, Partial, Reweighted, Scatter, ScoreSums, Sketch, SketchView,
+    SourceSums, SourceView, Sparsity, Spread, Triangle, UnitSums,
 };
 
 /// A statistic under test, with its values in the form of counts, locations and second moments that are compared up to rounding.
@@ -335,4 +336,43 @@ impl Statistic for NativeSums {
 /// The lower triangle; the rest of the matrix is not filled.
 pub(super) fn lower(m: &Matrix<f64>) -> Vec<f64> {
     (0..m.rows()).flat_map(|i| m.row(i)[..=i].to_vec()).collect()
+}
+
+/// Two atoms.
+fn atoms(p: usize) -> Matrix<f64> {
+    Matrix::from_fn(2, p, |i, j| 0.5 - (i * p + j) as f64 / 7.0)
+}
+
+impl Statistic for Correlations {
+    const NAME: &'static str = "correlations";
+    fn empty(_: usize) -> Self {
+        Correlations::default()
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, _: &mut Workspace<T>) {
+        let Block { first_row, n_features, weights, .. } = block;
+        let data = &with_gaps(&block)[..];
+        let gather = GatherCorrelations::new(&atoms(n_features), vec![0.25; n_features], false, true);
+        gather.add(self, Block { first_row, data, n_features, weights }, &mut Workspace::default())
+    }
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        let counts = vec![self.n, self.empty, self.largest, self.square, self.entry];
+        (counts, Vec::new(), vec![self.sum, self.squares])
+    }
+}
+
+impl Statistic for Convergence {
+    const NAME: &'static str = "convergence of codes";
+    fn empty(_: usize) -> Self {
+        Convergence::default()
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        let gather: GatherConvergence<'_, T> =
+            GatherConvergence::of(&SparseCoder::default(), &atoms(block.n_features), 0.5);
+        gather.add(self, block, work)
+    }
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        let rows = [self.n, self.left_out, self.not_converged, self.n_nonzero];
+        let counts = [&rows[..], &[self.worst_gap, self.most as f64]].concat();
+        (counts, Vec::new(), vec![self.objective])
+    }
 }
