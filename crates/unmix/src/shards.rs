@@ -28,6 +28,7 @@
 
 pub use crate::data::Workers;
 
+use crate::biclusters::GatherModules;
 use crate::data::{AnyRows, Job, Rows, UnpackGather};
 use crate::error::{Error, Result};
 use crate::method::sparse_coder::GatherConvergence;
@@ -135,7 +136,7 @@ const WEIGHTS: &str = <GatherWeights as Gather<f64>>::KIND;
 
 /// All gathers of this library that can be sent, by kind. Not among them: sums of the codes that a fit holds in memory
 /// (`GatherStoredCodes`), and sample weights.
-fn built_in<T: Real>() -> [(&'static str, UnpackGather<T>); 29] {
+fn built_in<T: Real>() -> [(&'static str, UnpackGather<T>); 30] {
     [
         known::<T, GatherMoments>(),
         known::<T, GatherScatter>(),
@@ -166,6 +167,7 @@ fn built_in<T: Real>() -> [(&'static str, UnpackGather<T>); 29] {
         known::<T, GatherCodes<T, Pass>>(),
         known::<T, GatherCodes<T, NativePass<T>>>(),
         known::<T, GatherConvergence<'_, T>>(),
+        known::<T, GatherModules<'_>>(),
     ]
 }
 

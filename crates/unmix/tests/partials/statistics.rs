@@ -1,6 +1,7 @@
 //! Every mergeable statistic, with its values in a form that can be compared.
 
 use unmix::Real;
+use unmix::biclusters::{Columns, GatherModules, Members, ModuleMeans};
 use unmix::data::Workspace;
 use unmix::elementwise::Penalty;
 use unmix::method::sparse_coder::{Convergence, GatherConvergence, SparseCoder};
@@ -374,5 +375,34 @@ impl Statistic for Convergence {
         let rows = [self.n, self.left_out, self.not_converged, self.n_nonzero];
         let counts = [&rows[..], &[self.worst_gap, self.most as f64]].concat();
         (counts, Vec::new(), vec![self.objective])
+    }
+}
+
+/// A unit with every third row and two columns, one with all rows and one column, and one without columns.
+fn modules() -> Vec<Members<'static>> {
+    let members = |rows: Vec<u32>, columns: Vec<u32>, positive: Vec<bool>| {
+        let (rows, columns, positive) = (rows.into(), columns.into(), positive.into());
+        Members { rows, columns, positive }
+    };
+    vec![
+        members((0..60).step_by(3).collect(), vec![0, 0], vec![true, true]),
+        members((0..60).collect(), vec![0], vec![false]),
+        members(vec![1], Vec::new(), Vec::new()),
+    ]
+}
+
+impl Statistic for ModuleMeans {
+    const NAME: &'static str = "modules";
+    fn empty(p: usize) -> Self {
+        let columns = Columns::new(vec![0.25; p], vec![100.0; p]);
+        Gather::<f64>::zero(&GatherModules::new(&columns, modules()), p)
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        let p = block.n_features;
+        let columns = Columns::new(vec![0.25; p], vec![100.0; p]);
+        GatherModules::new(&columns, modules()).add(self, block, work)
+    }
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        ModuleMeans::values(self)
     }
 }
