@@ -37,6 +37,7 @@ use crate::neural::separation::{GatherCodes, Pass};
 use crate::num::{Dtype, Plan, Real};
 use crate::rectified::{GatherCodes as GatherRectified, GatherCubes};
 use crate::run::Run;
+use crate::select::GatherHeldOut;
 use crate::stats::gaps::{
     GatherCells, GatherFactors, GatherFilled, GatherMoments as GatherExpectedMoments, GatherObserved,
 };
@@ -136,7 +137,7 @@ const WEIGHTS: &str = <GatherWeights as Gather<f64>>::KIND;
 
 /// All gathers of this library that can be sent, by kind. Not among them: sums of the codes that a fit holds in memory
 /// (`GatherStoredCodes`), and sample weights.
-fn built_in<T: Real>() -> [(&'static str, UnpackGather<T>); 30] {
+fn built_in<T: Real>() -> [(&'static str, UnpackGather<T>); 31] {
     [
         known::<T, GatherMoments>(),
         known::<T, GatherScatter>(),
@@ -168,6 +169,7 @@ fn built_in<T: Real>() -> [(&'static str, UnpackGather<T>); 30] {
         known::<T, GatherCodes<T, NativePass<T>>>(),
         known::<T, GatherConvergence<'_, T>>(),
         known::<T, GatherModules<'_>>(),
+        known::<T, GatherHeldOut<'_>>(),
     ]
 }
 

@@ -18,6 +18,7 @@ use unmix::neural::separation::PassSums;
 use unmix::num::{Block, Matrix};
 use unmix::rectified::CodeSums;
 use unmix::rectified::cubes::Cubes;
+use unmix::select::CellDensities;
 use unmix::stats::gaps::{CellLists, ExpectedMoments, FactorSums, ObservedCells};
 use unmix::stats::{
     Checksum, Correlations, DirectionSums, Entries, GatherScatter, GatheredRows, Gram, Lengths, Moments, Range, Reweighted,
@@ -33,7 +34,7 @@ macro_rules! of_every {
             Moments, Lengths, Scatter, Triangle, Gram, Sketch, Sparsity, SourceSums, UnitSums, DirectionSums, Spread,
             Reweighted, ScoreSums, PassSums, NativeSums, ObservedCells, FactorSums, ExpectedMoments, Cubes, CodeSums,
             Range, Checksum, RowWeights, CellLists, GatheredRows<f64>, Entries<f64>, Correlations, Convergence,
-            ModuleMeans,
+            ModuleMeans, CellDensities,
         ]);
     }};
     (@ $statistic:ident, $body:expr, [$($each:ty),* $(,)?]) => {

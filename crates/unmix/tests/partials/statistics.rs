@@ -9,8 +9,9 @@ use unmix::neural::native::{NativePass, NativeSums};
 use unmix::neural::nonlinearity::Nonlinearity;
 use unmix::neural::separation::{Pass, PassSums};
 use unmix::num::{Block, Matrix, factor};
+use unmix::select::{CellDensities, GatherHeldOut};
 use unmix::stats::gaps::{
-    ExpectedMoments, FactorSums, GatherFactors, GatherMoments, GatherObserved, LinearGaussian, ObservedCells,
+    Conditional, ExpectedMoments, FactorSums, GatherFactors, GatherMoments, GatherObserved, LinearGaussian, ObservedCells,
 };
 use unmix::stats::{
     Contrast, Correlations, DirectionSums, FeatureView, Filters, Gather, GatherCorrelations,
@@ -404,5 +405,20 @@ impl Statistic for ModuleMeans {
     }
     fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         ModuleMeans::values(self)
+    }
+}
+
+impl Statistic for CellDensities {
+    const NAME: &'static str = "held-out cells";
+    fn empty(_: usize) -> Self {
+        CellDensities::default()
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        let p = block.n_features;
+        let conditional = Conditional::new(gaussian(p));
+        GatherHeldOut::new(&conditional, (5, 1), vec![true; p]).add(self, block, work)
+    }
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        CellDensities::values(self)
     }
 }
