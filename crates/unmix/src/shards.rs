@@ -31,6 +31,7 @@ pub use crate::data::Workers;
 use crate::biclusters::GatherModules;
 use crate::data::{AnyRows, Job, Rows, UnpackGather};
 use crate::error::{Error, Result};
+use crate::method::sae::GatherEvaluation;
 use crate::method::sparse_coder::GatherConvergence;
 use crate::neural::native::NativePass;
 use crate::neural::separation::{GatherCodes, Pass};
@@ -137,7 +138,7 @@ const WEIGHTS: &str = <GatherWeights as Gather<f64>>::KIND;
 
 /// All gathers of this library that can be sent, by kind. Not among them: sums of the codes that a fit holds in memory
 /// (`GatherStoredCodes`), and sample weights.
-fn built_in<T: Real>() -> [(&'static str, UnpackGather<T>); 31] {
+fn built_in<T: Real>() -> [(&'static str, UnpackGather<T>); 32] {
     [
         known::<T, GatherMoments>(),
         known::<T, GatherScatter>(),
@@ -170,6 +171,7 @@ fn built_in<T: Real>() -> [(&'static str, UnpackGather<T>); 31] {
         known::<T, GatherConvergence<'_, T>>(),
         known::<T, GatherModules<'_>>(),
         known::<T, GatherHeldOut<'_>>(),
+        known::<T, GatherEvaluation<'_, T>>(),
     ]
 }
 

@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use statistics::Statistic;
 use std::collections::BTreeSet;
 use std::path::Path;
+use unmix::autoencoder::Evaluation;
 use unmix::biclusters::ModuleMeans;
 use unmix::data::{Plan, Workspace};
 use unmix::method::sparse_coder::Convergence;
@@ -34,7 +35,7 @@ macro_rules! of_every {
             Moments, Lengths, Scatter, Triangle, Gram, Sketch, Sparsity, SourceSums, UnitSums, DirectionSums, Spread,
             Reweighted, ScoreSums, PassSums, NativeSums, ObservedCells, FactorSums, ExpectedMoments, Cubes, CodeSums,
             Range, Checksum, RowWeights, CellLists, GatheredRows<f64>, Entries<f64>, Correlations, Convergence,
-            ModuleMeans, CellDensities,
+            ModuleMeans, CellDensities, Evaluation,
         ]);
     }};
     (@ $statistic:ident, $body:expr, [$($each:ty),* $(,)?]) => {

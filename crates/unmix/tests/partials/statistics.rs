@@ -1,6 +1,7 @@
 //! Every mergeable statistic, with its values in a form that can be compared.
 
 use unmix::Real;
+use unmix::autoencoder::Evaluation;
 use unmix::biclusters::{Columns, GatherModules, Members, ModuleMeans};
 use unmix::data::Workspace;
 use unmix::elementwise::Penalty;
@@ -420,5 +421,25 @@ impl Statistic for CellDensities {
     }
     fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         CellDensities::values(self)
+    }
+}
+
+impl Statistic for Evaluation {
+    const NAME: &'static str = "evaluation";
+    fn empty(_: usize) -> Self {
+        Evaluation::new(2)
+    }
+    /// The codes of a row are its first number, if that is positive, and half of it.
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, _: &mut Workspace<T>) {
+        let p = block.n_features;
+        let code = |row: &[T]| [1.0, 0.5].map(|by| T::from_f64(by * row[0].to_f64().max(0.0)));
+        let codes: Vec<T> = block.rows().flat_map(code).collect();
+        let (mean, center) = (vec![0.25; p], vec![0.5; p]);
+        self.add(block.data, &codes, None, (&mean, &atoms(p), &center))
+    }
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        let counts = [&[self.n], &self.fired[..], &self.largest].concat();
+        let squares = [self.about, self.residual, self.fitted, self.product];
+        (counts, Vec::new(), [&squares[..], &self.size].concat())
     }
 }

@@ -128,6 +128,9 @@ impl<T: Real> Gather<T> for GatherConvergence<'_, T> {
     fn add(&self, part: &mut Convergence, block: Block<'_, T>, work: &mut Workspace<T>) {
         let Workspace { rows, wide, .. } = work;
         let (rows, weights) = block.counted(None, rows, wide);
+        if rows.is_empty() {
+            return;
+        }
         let n = weights.map_or((rows.len() / block.n_features) as f64, |w| w.iter().sum());
         if self.has_ended() {
             part.left_out += n;
