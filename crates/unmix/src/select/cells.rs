@@ -14,7 +14,7 @@ use crate::data::{Forward, RandomAccess, Rows, Source, Stream, Workspace};
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::num::random::Stream as Draws;
-use crate::num::{Block, Real};
+use crate::num::{Block, Plan, Real};
 use crate::run::Run;
 use crate::stats::gaps::{Conditional, GatherObserved, LinearGaussian, symmetric_product};
 use crate::stats::{Gather, Packer, Partial, Unpacker};
@@ -181,6 +181,10 @@ impl<'a> GatherHeldOut<'a> {
 impl<T: Real> Gather<T> for GatherHeldOut<'_> {
     type Part = CellDensities;
     const KIND: &'static str = "held-out cells";
+
+    fn plan(&self, n_features: usize) -> Plan {
+        Plan::for_sources(n_features, self.conditional.model().n_factors())
+    }
 
     fn width(&self) -> Option<usize> {
         Some(self.hidden.columns.len())

@@ -2,7 +2,7 @@
 
 use super::{Gather, Packer, Partial, Unpacker, both};
 use crate::error::Result;
-use crate::num::{Block, Matrix, Real, Workspace, kernel};
+use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel};
 
 /// Inner products that are held at once.
 const PRODUCTS: usize = 1 << 16;
@@ -87,6 +87,10 @@ impl GatherCorrelations {
 impl<T: Real> Gather<T> for GatherCorrelations {
     type Part = Correlations;
     const KIND: &'static str = "correlations";
+
+    fn plan(&self, n_features: usize) -> Plan {
+        Plan::for_sources(n_features, self.across.cols())
+    }
 
     fn width(&self) -> Option<usize> {
         Some(self.mean.len())

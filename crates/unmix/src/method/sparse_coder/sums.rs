@@ -4,7 +4,7 @@ use super::solver::Solver;
 use super::{METHOD, SparseCoder};
 use crate::data::{Rows, Workspace};
 use crate::error::{Error, Result};
-use crate::num::{Block, Matrix, Real};
+use crate::num::{Block, Matrix, Plan, Real};
 use crate::run::Run;
 use crate::spectrum::check_total;
 use crate::stats::gaps::GatherObserved;
@@ -116,6 +116,10 @@ impl<'a, T: Real> GatherConvergence<'a, T> {
 impl<T: Real> Gather<T> for GatherConvergence<'_, T> {
     type Part = Convergence;
     const KIND: &'static str = "convergence of codes";
+
+    fn plan(&self, n_features: usize) -> Plan {
+        Plan::for_sources(n_features, self.solver.atoms.n_atoms())
+    }
 
     fn width(&self) -> Option<usize> {
         Some(self.solver.mean.len())
