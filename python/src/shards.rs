@@ -4,6 +4,7 @@ use crate::call::{RunOptionsTuple, call, observed};
 use crate::input::{Input, Wanted, warn};
 use crate::model::Model;
 use crate::options::{self, CheckpointTuple, ObserverTuple, RunOptions};
+use crate::{NamedTables, tensors};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -44,9 +45,9 @@ pub(crate) fn gather_shards<'py>(
 }
 
 /// Fits `method` with `settings` (JSON) to remote rows of `shape` (rows, columns, whether they are sparse) and `dtype`; `gather_all` sends
-/// a job to the workers and returns their results.
+/// a job to the workers and returns their results. `given` are the tables that are passed beside the settings.
 #[pyfunction]
-#[pyo3(signature = (method, settings, shape, dtype, gather_all, run_options, max_seconds=None, checkpoint=None, init=None, invocation=None, observer=None))]
+#[pyo3(signature = (method, settings, shape, dtype, gather_all, run_options, max_seconds=None, checkpoint=None, init=None, invocation=None, given=None, observer=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
 pub(crate) fn fit_shards(
     py: Python<'_>,
@@ -60,8 +61,10 @@ pub(crate) fn fit_shards(
     checkpoint: Option<CheckpointTuple>,
     init: Option<&Bound<'_, Model>>,
     invocation: Option<String>,
+    given: Option<NamedTables<'_>>,
     observer: Option<ObserverTuple>,
 ) -> PyResult<Model> {
+    let given = tensors(given);
     let observer = options::observer(observer);
     let options = RunOptions::new(max_seconds, checkpoint, init, invocation);
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
@@ -88,7 +91,7 @@ pub(crate) fn fit_shards(
                 Dtype::F32 => AnyRows::F32(remote(n, p, sparse, &everywhere)),
                 Dtype::F64 => AnyRows::F64(remote(n, p, sparse, &everywhere)),
             };
-            Ok((unmix::fit(&method, &settings, &mut rows, run)?, ()))
+            Ok((unmix::fit_given(&method, &settings, given, &mut rows, run)?, ()))
         };
         options.fit(run, fit).map(|(model, ())| model)
     });

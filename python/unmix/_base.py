@@ -183,7 +183,7 @@ class Estimator(RunOptions, Settings, Input, Coding):
     def _fit_shards(self, shape, dtype, gather_all, sparse):
         """Fit rows that remote workers hold; see :func:`unmix.shards.fit`."""
         if not registry()[self._method]["takes"]["stream"]:
-            # In the words of the library, which would first report that a dictionary is missing.
+            # In the words of the library, before tables are read.
             raise ValueError(
                 f"{self._method} of rows held by remote workers is not possible: it needs the rows themselves; load the rows on this machine"
             )
@@ -194,6 +194,8 @@ class Estimator(RunOptions, Settings, Input, Coding):
             seed = self._seed()
             run_options = (seed, threads_here(), int(self.verbose))
             options = self._run_options(f"unmix.shards.fit({self._seeded(written, seed)}, {shape!r}, gather_all, dtype={dtype!r}, sparse={sparse!r})")
+            if tensor_names(self._method):
+                options["given"] = self._given_tables()
             model = _unmix.fit_shards(self._method, settings, (*shape, sparse), dtype, gather_all, run_options, **options)
             self._forget()
             # Shards have no column names; those of an earlier fit do not apply.

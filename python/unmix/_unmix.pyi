@@ -147,6 +147,7 @@ def fit_shards(
     checkpoint: _Checkpoint | None = None,
     init: Model | None = None,
     invocation: str | None = None,
+    given: list[tuple[str, _Matrix]] | None = None,
     observer: _Observer | None = None,
 ) -> Model: ...
 def gather_shards(

@@ -28,20 +28,26 @@
 
 pub use crate::data::Workers;
 
+use crate::biclusters::GatherModules;
 use crate::data::{AnyRows, Job, Rows, UnpackGather};
 use crate::error::{Error, Result};
+use crate::method::sae::GatherEvaluation;
+use crate::method::sparse_coder::GatherConvergence;
+use crate::neural::evidence::GatherBlocks;
 use crate::neural::native::NativePass;
 use crate::neural::separation::{GatherCodes, Pass};
 use crate::num::{Dtype, Plan, Real};
 use crate::rectified::{GatherCodes as GatherRectified, GatherCubes};
 use crate::run::Run;
+use crate::select::GatherHeldOut;
 use crate::stats::gaps::{
     GatherCells, GatherFactors, GatherFilled, GatherMoments as GatherExpectedMoments, GatherObserved,
 };
 use crate::stats::{
-    Gather, GatherChecksum, GatherDirections, GatherEntries, GatherFeatureTriangle, GatherGram,
-    GatherLengths, GatherMoments, GatherRange, GatherReweighted, GatherRows, GatherScatter, GatherScores,
-    GatherSketch, GatherSources, GatherSparsity, GatherSpread, GatherTriangle, GatherUnit, GatherWeights,
+    Gather, GatherChecksum, GatherCorrelations, GatherDirections, GatherEntries, GatherFeatureTriangle,
+    GatherGram, GatherLengths, GatherMoments, GatherRange, GatherReweighted, GatherRows, GatherScatter,
+    GatherScores, GatherSketch, GatherSources, GatherSparsity, GatherSpread, GatherTriangle, GatherUnit,
+    GatherWeights,
 };
 use std::any::{Any, TypeId};
 use std::sync::RwLock;
@@ -133,7 +139,7 @@ const WEIGHTS: &str = <GatherWeights as Gather<f64>>::KIND;
 
 /// All gathers of this library that can be sent, by kind. Not among them: sums of the codes that a fit holds in memory
 /// (`GatherStoredCodes`), and sample weights.
-fn built_in<T: Real>() -> [(&'static str, UnpackGather<T>); 27] {
+fn built_in<T: Real>() -> [(&'static str, UnpackGather<T>); 33] {
     [
         known::<T, GatherMoments>(),
         known::<T, GatherScatter>(),
@@ -153,6 +159,7 @@ fn built_in<T: Real>() -> [(&'static str, UnpackGather<T>); 27] {
         known::<T, GatherDirections<'_, T>>(),
         known::<T, GatherReweighted>(),
         known::<T, GatherSpread<'_, T>>(),
+        known::<T, GatherCorrelations>(),
         known::<T, GatherObserved>(),
         known::<T, GatherFilled>(),
         known::<T, GatherFactors>(),
@@ -162,6 +169,11 @@ fn built_in<T: Real>() -> [(&'static str, UnpackGather<T>); 27] {
         known::<T, GatherCubes<T>>(),
         known::<T, GatherCodes<T, Pass>>(),
         known::<T, GatherCodes<T, NativePass<T>>>(),
+        known::<T, GatherConvergence<'_, T>>(),
+        known::<T, GatherModules<'_>>(),
+        known::<T, GatherHeldOut<'_>>(),
+        known::<T, GatherEvaluation<'_, T>>(),
+        known::<T, GatherBlocks<T>>(),
     ]
 }
 

@@ -10,15 +10,20 @@ use proptest::prelude::*;
 use statistics::Statistic;
 use std::collections::BTreeSet;
 use std::path::Path;
+use unmix::autoencoder::Evaluation;
+use unmix::biclusters::ModuleMeans;
 use unmix::data::{Plan, Workspace};
+use unmix::method::sparse_coder::Convergence;
+use unmix::neural::evidence::BlockSums;
 use unmix::neural::native::NativeSums;
 use unmix::neural::separation::PassSums;
 use unmix::num::{Block, Matrix};
 use unmix::rectified::CodeSums;
 use unmix::rectified::cubes::Cubes;
+use unmix::select::CellDensities;
 use unmix::stats::gaps::{CellLists, ExpectedMoments, FactorSums, ObservedCells};
 use unmix::stats::{
-    Checksum, DirectionSums, Entries, GatherScatter, GatheredRows, Gram, Lengths, Moments, Range, Reweighted,
+    Checksum, Correlations, DirectionSums, Entries, GatherScatter, GatheredRows, Gram, Lengths, Moments, Range, Reweighted,
     RowWeights, Scatter, ScoreSums, Sketch, SourceSums, Sparsity, Spread, Triangle, UnitSums, from_bytes,
     to_bytes,
 };
@@ -30,7 +35,8 @@ macro_rules! of_every {
         of_every!(@ $statistic, $body, [
             Moments, Lengths, Scatter, Triangle, Gram, Sketch, Sparsity, SourceSums, UnitSums, DirectionSums, Spread,
             Reweighted, ScoreSums, PassSums, NativeSums, ObservedCells, FactorSums, ExpectedMoments, Cubes, CodeSums,
-            Range, Checksum, RowWeights, CellLists, GatheredRows<f64>, Entries<f64>,
+            Range, Checksum, RowWeights, CellLists, GatheredRows<f64>, Entries<f64>, Correlations, Convergence,
+            ModuleMeans, CellDensities, Evaluation, BlockSums,
         ]);
     }};
     (@ $statistic:ident, $body:expr, [$($each:ty),* $(,)?]) => {

@@ -6,7 +6,7 @@ mod law;
 mod registered;
 mod sparse;
 
-use crate::made::{cast, falling, settings};
+use crate::made::{cast, falling, fit_any, settings, warned};
 use distributed::{Distributed, bytes_but_run, the_same, the_same_of};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -59,6 +59,7 @@ fn three_processes_give_the_bytes_of_one() {
         ("rica", json!({"n_components": 4, "max_iter": 20})),
         ("rica", json!({"n_components": 8, "whiten": false, "max_iter": 10})),
         ("factor-analysis", json!({"n_components": 2})),
+        ("sparse-coder", json!({"alpha": "cv", "center": true})),
     ] {
         the_same(&distributed, &x, key, given);
     }
@@ -80,6 +81,7 @@ fn three_processes_give_the_bytes_of_one() {
         ("factor-analysis", json!({"n_components": 2})),
         ("complete-dictionary", json!({"n_components": 3, "max_iter": 10})),
         ("rfn", json!({"n_components": 4, "max_iter": 3})),
+        ("sparse-coder", json!({})),
     ];
     all_are_in(&fits, |_| true);
     for (key, given) in fits {
@@ -186,14 +188,15 @@ fn rows_with_missing_cells_on_workers_give_the_bytes_of_one_process() {
         Ok(vec![answer(0, cut)?, answer(cut, x.len() / p)?])
     };
     let fits = ["ppca", "linear-eigengan", "factor-analysis"];
-    let fits = fits.map(|key| (key, json!({"n_components": 2, "max_iter": 5})));
+    let mut fits = fits.map(|key| (key, json!({"n_components": 2, "max_iter": 5}))).to_vec();
+    fits.push(("sparse-coder", json!({"center": true})));
     all_are_in(&fits, |accepts| accepts.missing);
     for (key, given) in fits {
         let given = settings(given);
         let mut rows = AnyRows::F64(Rows::remote((x.len() / p) as u64, p, &everywhere));
-        let there = unmix::fit(key, &given, &mut rows, &Run::default()).unwrap();
+        let there = fit_any(key, &given, &mut rows, &Run::default()).unwrap();
         let mut rows = AnyRows::F64(Rows::from_slice(&x, p).unwrap());
-        let here = unmix::fit(key, &given, &mut rows, &Run::default()).unwrap();
+        let here = fit_any(key, &given, &mut rows, &Run::default()).unwrap();
         assert_eq!(bytes_but_run(&there), bytes_but_run(&here), "{key}");
     }
 }
@@ -220,6 +223,28 @@ fn columns_by_iteration_and_numbers_that_are_not_finite() {
     y[4 * 30 + 2] = f64::NAN;
     let text = Distributed::new(&y, 4, &[]).fit::<f64>("pca", &json!({})).unwrap_err().to_string();
     assert!(text.contains("row 30, column 2 is NaN"), "{text}");
+    // NaN is a missing cell of these, so that the infinite number after it is named.
+    y[4 * 31 + 1] = f64::INFINITY;
+    for center in [false, true] {
+        let given = json!({"center": center});
+        let text =
+            Distributed::new(&y, 4, &[]).fit::<f64>("sparse-coder", &given).unwrap_err().to_string();
+        assert!(text.contains("row 31, column 1 is infinity"), "{text}");
+    }
+}
+
+#[test]
+fn rows_after_the_end_of_a_run_are_not_coded_by_workers() {
+    let (n, p) = (3000, 4);
+    let x = falling(n, p, 7);
+    let everywhere = |job: &[u8]| {
+        let rows = AnyRows::from(Rows::from_slice(&x, p)?);
+        Ok(vec![shards::gather(job, &rows, 0, &Run::default())?])
+    };
+    let mut rows = AnyRows::F64(Rows::remote(n as u64, p, &everywhere));
+    let run = Run { max_seconds: Some(0.0), ..Run::default() };
+    let model = fit_any("sparse-coder", &settings(json!({})), &mut rows, &run).unwrap();
+    assert!(warned(&model, "3000 rows were not coded"));
 }
 
 #[test]

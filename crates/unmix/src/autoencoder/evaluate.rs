@@ -1,15 +1,17 @@
 //! Quality of the reconstruction of rows from their codes, and use of the units.
 
 use crate::data::Workspace;
+use crate::error::Result;
 use crate::model::Encoder;
 use crate::num::parallel;
 use crate::num::{Matrix, Real, kernel};
+use crate::stats::{Packer, Partial, Unpacker};
 
 /// Sums over rows of their codes and reconstruction errors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evaluation {
-    /// Number of rows.
-    pub n: u64,
+    /// Number of rows, weighted.
+    pub n: f64,
     /// Squared norms of rows about `center`, of their residuals, and of their fitted parts.
     pub about: f64,
     /// See `about`.
@@ -18,8 +20,8 @@ pub struct Evaluation {
     pub fitted: f64,
     /// Inner products of the rows, centred on the model's mean, with their fitted parts.
     pub product: f64,
-    /// Number of rows that activate each unit, and the sum of its codes.
-    pub fired: Vec<u64>,
+    /// Number of rows that activate each unit, weighted, and the sum of its codes.
+    pub fired: Vec<f64>,
     /// See `fired`.
     pub size: Vec<f64>,
     /// Largest code of each unit.
@@ -34,19 +36,7 @@ const PARTS: usize = 64;
 impl Evaluation {
     /// The empty sum, for `m` units.
     pub fn new(m: usize) -> Self {
-        Self { fired: vec![0; m], size: vec![0.0; m], largest: vec![0.0; m], ..Self::default() }
-    }
-
-    /// Adds the rows of another evaluation.
-    pub fn merge(&mut self, other: &Self) {
-        self.n += other.n;
-        self.about += other.about;
-        self.residual += other.residual;
-        self.fitted += other.fitted;
-        self.product += other.product;
-        self.fired.iter_mut().zip(&other.fired).for_each(|(a, b)| *a += b);
-        self.size.iter_mut().zip(&other.size).for_each(|(a, b)| *a += b);
-        self.largest.iter_mut().zip(&other.largest).for_each(|(a, b)| *a = a.max(*b));
+        Self { fired: vec![0.0; m], size: vec![0.0; m], largest: vec![0.0; m], ..Self::default() }
     }
 
     /// Fraction of variance unexplained: residual sum of squares over that about `center`.
@@ -56,12 +46,16 @@ impl Evaluation {
 
     /// Mean number of active units per row.
     pub fn l0(&self) -> f64 {
-        self.fired.iter().sum::<u64>() as f64 / self.n.max(1) as f64
+        self.per_row(self.fired.iter().sum())
+    }
+
+    fn per_row(&self, sum: f64) -> f64 {
+        if self.n > 0.0 { sum / self.n } else { 0.0 }
     }
 
     /// Fraction of the rows that activate each unit.
     pub fn density(&self) -> Vec<f64> {
-        self.fired.iter().map(|fired| *fired as f64 / self.n.max(1) as f64).collect()
+        self.fired.iter().map(|fired| self.per_row(*fired)).collect()
     }
 
     /// Optimal factor of the fitted parts of the rows: 1 if codes are not shrunk.
@@ -69,29 +63,67 @@ impl Evaluation {
         if self.fitted > 0.0 { self.product / self.fitted } else { 1.0 }
     }
 
-    /// Adds the rows `x` with their codes. `mean` and `atoms` are those of the model; `center` is the mean of the rows.
-    pub fn add<T: Real>(&mut self, x: &[T], codes: &[T], mean: &[f64], atoms: &Matrix<f64>, center: &[f64]) {
+    /// Adds the rows `x` with their codes and weights. `mean` and `atoms` are those of the model; `center` is the mean of the rows.
+    pub fn add<T: Real>(
+        &mut self,
+        x: &[T],
+        codes: &[T],
+        weights: Option<&[f64]>,
+        (mean, atoms, center): (&[f64], &Matrix<f64>, &[f64]),
+    ) {
         let (p, m) = (atoms.cols(), atoms.rows());
         let mut fitted = vec![0.0; p];
-        for (row, code) in x.chunks_exact(p).zip(codes.chunks_exact(m)) {
+        for (i, (row, code)) in x.chunks_exact(p).zip(codes.chunks_exact(m)).enumerate() {
             let squares = Squares::new(row, code, (mean, atoms, center), &mut fitted);
-            self.add_row(code, squares);
+            self.add_row(code, squares, weights.map_or(1.0, |w| w[i]));
         }
     }
 
     /// Adds a row with its code.
-    pub fn add_row<T: Real>(&mut self, code: &[T], squares: Squares) {
+    fn add_row<T: Real>(&mut self, code: &[T], squares: Squares, weight: f64) {
         for (j, z) in code.iter().enumerate().filter(|(_, z)| **z != T::default()) {
             let z = z.to_f64();
-            self.fired[j] += 1;
-            self.size[j] += z.abs();
+            self.fired[j] += weight;
+            self.size[j] += weight * z.abs();
             self.largest[j] = self.largest[j].max(z);
         }
-        self.n += 1;
-        self.about += squares.about;
-        self.residual += squares.residual;
-        self.fitted += squares.fitted;
-        self.product += squares.product;
+        self.n += weight;
+        self.about += weight * squares.about;
+        self.residual += weight * squares.residual;
+        self.fitted += weight * squares.fitted;
+        self.product += weight * squares.product;
+    }
+}
+
+impl Partial for Evaluation {
+    fn merge(&mut self, right: Self) {
+        let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
+        self.n += right.n;
+        self.about += right.about;
+        self.residual += right.residual;
+        self.fitted += right.fitted;
+        self.product += right.product;
+        add(&mut self.fired, &right.fired);
+        add(&mut self.size, &right.size);
+        self.largest.iter_mut().zip(&right.largest).for_each(|(a, b)| *a = a.max(*b));
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        let sums = [self.n, self.about, self.residual, self.fitted, self.product];
+        sums.into_iter().for_each(|x| out.number(x));
+        [&self.fired, &self.size, &self.largest].into_iter().for_each(|each| out.numbers(each));
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let (n, about, residual) = (from.number()?, from.number()?, from.number()?);
+        let (fitted, product) = (from.number()?, from.number()?);
+        let (fired, size, largest) = (from.numbers()?, from.numbers()?, from.numbers()?);
+        from.check([size.len(), largest.len()] == [fired.len(); 2])?;
+        Ok(Self { n, about, residual, fitted, product, fired, size, largest })
+    }
+
+    fn bytes(&self) -> usize {
+        8 * (5 + 3 * self.fired.len())
     }
 }
 
@@ -159,7 +191,7 @@ pub fn evaluate_until<T: Real>(
         let (mut codes, mut work) = (vec![T::default(); x.len() / p * m], Workspace::default());
         map.apply(x, &mut codes, &mut work);
         let mut part = Evaluation::new(m);
-        part.add(x, &codes, mean, atoms, center);
+        part.add(x, &codes, None, (mean, atoms, center));
         Some(part)
     };
     let mut all = Evaluation::new(m);
@@ -167,7 +199,7 @@ pub fn evaluate_until<T: Real>(
     for x in x.chunks(ROWS * PARTS * p) {
         let parts: Vec<Evaluation> =
             parallel::map(x.chunks(ROWS * p), part).into_iter().collect::<Option<_>>()?;
-        parts.iter().for_each(|part| all.merge(part));
+        parts.into_iter().for_each(|part| all.merge(part));
     }
     Some(all)
 }

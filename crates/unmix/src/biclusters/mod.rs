@@ -23,7 +23,8 @@ use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::num::Real;
 use crate::run::Run;
-use evidence::Columns;
+#[doc(hidden)]
+pub use evidence::{Columns, GatherModules, Members, ModuleMeans};
 use null::permuted;
 use refits::pooled;
 use serde_json::{Value, json};

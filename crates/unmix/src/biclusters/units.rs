@@ -31,12 +31,6 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    /// Mean of the member columns of a row, by the signs of their loadings.
-    pub(super) fn mean_of_columns(&self, row: &[f64]) -> f64 {
-        let signed = |(j, up): (&u32, &bool)| if *up { row[*j as usize] } else { -row[*j as usize] };
-        self.columns.iter().zip(&self.positive).map(signed).sum::<f64>() / self.columns.len() as f64
-    }
-
     /// Cosine of the relative loadings.
     pub(super) fn cosine(&self, other: &Self) -> f64 {
         self.loadings.iter().zip(&other.loadings).map(|(a, b)| a * b).sum()
@@ -153,7 +147,8 @@ pub(super) fn units<T: Real>(
         })
     };
     let mut found: Vec<Unit> = all.into_iter().enumerate().filter_map(unit).collect();
-    set_evidence(&mut found, readable(rows)?, scales, run)?;
+    readable(rows)?;
+    set_evidence(&mut found, rows, scales, run)?;
     Ok((found, activity))
 }
 

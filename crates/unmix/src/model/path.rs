@@ -5,6 +5,7 @@ use crate::data::{Rows, Sink, Workspace};
 use crate::error::{Error, Result};
 use crate::num::{Block, Real};
 use crate::run::Run;
+use crate::stats::GatherCorrelations;
 
 /// The smallest alpha, as a fraction of the largest.
 const DOWN: f64 = 1e-3;
@@ -18,9 +19,9 @@ pub trait AlongAlpha: Send + Sync {
     /// The weight with which the model encodes rows.
     fn alpha(&self) -> f64;
 
-    /// Writes the smallest weight for which the code of each row is 0, one number a row: the largest `|A x|` (`A x` for non-negative codes); NaN for
-    /// a row without observed cells.
-    fn largest(&self, rows: &[f64], out: &mut [f64]);
+    /// Gathers the smallest weight for which the codes of all rows are 0: the largest `|A x|`, or `A x` for non-negative codes. NaN is a missing
+    /// cell.
+    fn correlations(&self) -> GatherCorrelations;
 
     /// Writes the measures [`ALONG_ALPHA`] of each row for each weight, `4 alphas.len()` numbers for each row. The initial value of a code is
     /// that for the weight before.
@@ -55,18 +56,15 @@ impl Model {
         })?;
         self.check_columns("the path of codes", rows)?;
         let wide = |block: &Block<'_, T>| block.data.iter().map(|x| x.to_f64()).collect::<Vec<f64>>();
-        let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
-            rows.check_infinite("the path of codes", &block)?;
-            solver.largest(&wide(&block), out);
-            Ok(())
-        };
-        let mut largest = Largest(0.0);
-        rows.map(run, "correlations", 1, step, &mut largest)?;
-        if largest.0 == 0.0 {
+        let found = rows.sweep(run, "correlations", &solver.correlations())?;
+        if !found.finite() {
+            return Err(rows.infinite("the path of codes"));
+        }
+        if found.largest == 0.0 {
             return Err(refused("every row is orthogonal to every atom", "give other rows"));
         }
         let at = |i: usize| DOWN.powf(i as f64 / (n_alphas.max(2) - 1) as f64);
-        let alphas: Vec<f64> = (0..n_alphas).map(|i| largest.0 * at(i)).collect();
+        let alphas: Vec<f64> = (0..n_alphas).map(|i| found.largest * at(i)).collect();
         let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
             rows.check_infinite("the path of codes", &block)?;
             solver.measured(&wide(&block), &alphas, out);
@@ -74,15 +72,5 @@ impl Model {
         };
         rows.map(run, "path", ALONG_ALPHA.len() * alphas.len(), step, sink)?;
         Ok(alphas)
-    }
-}
-
-/// The largest of all numbers; NaN is ignored.
-struct Largest(f64);
-
-impl Sink<f64> for Largest {
-    fn put(&mut self, rows: &[f64]) -> Result<()> {
-        self.0 = rows.iter().fold(self.0, |most, x| most.max(*x));
-        Ok(())
     }
 }

@@ -10,13 +10,15 @@
 //! The number of components with the largest mean has the best predictions. Unlike bi-cross-validation, which uses half of the rows and
 //! columns at a time, a fit uses four fifths of the cells. I. Wold (1978), Technometrics 20:397, holds out cells in this way.
 
-use crate::data::{Forward, RandomAccess, Rows, Sink, Source, Stream, Workspace};
+use crate::data::{Forward, RandomAccess, Rows, Source, Stream, Workspace};
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::num::random::Stream as Draws;
-use crate::num::{Block, Real};
+use crate::num::{Block, Plan, Real};
 use crate::run::Run;
 use crate::stats::gaps::{Conditional, GatherObserved, LinearGaussian, symmetric_product};
+use crate::stats::{Gather, Packer, Partial, Unpacker};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Number of folds of the cells.
@@ -144,7 +146,7 @@ impl CellMask {
         run: &Run<'_>,
         mut fit: impl FnMut(Rows<'_, T>, &Run<'_>) -> Result<Model>,
     ) -> Result<HeldOut> {
-        let mut sums = Sums::new(rows.weights());
+        let mut found = CellDensities::default();
         // These fits must not use the checkpoint or the initial values of the main fit.
         let run = Run { checkpoint: None, init: None, ..*run };
         for fold in 0..HELD_OUT {
@@ -156,20 +158,71 @@ impl CellMask {
                 None => left,
             };
             let model = fit(left, &run)?;
-            let conditional = model.conditional()?;
-            sums.next_row = 0;
-            let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
-                judge_block(conditional, &hidden, &block, out);
-                Ok(())
-            };
-            rows.map(&run, "held-out cells", 2, step, &mut sums)?;
+            let gather = GatherHeldOut { conditional: Cow::Borrowed(model.conditional()?), hidden };
+            found.merge(rows.sweep(&run, "held-out cells", &gather)?);
         }
-        Ok(sums.held_out())
+        Ok(found.held_out())
+    }
+}
+
+/// Gathers [`CellDensities`] of held-out cells under a model. Rows of weight 0 are left out.
+pub struct GatherHeldOut<'a> {
+    conditional: Cow<'a, Conditional>,
+    hidden: CellMask,
+}
+
+impl<'a> GatherHeldOut<'a> {
+    /// For the cells of `fold` in these `columns`, by a mask with this seed.
+    pub fn new(conditional: &'a Conditional, (seed, fold): (u64, u64), columns: Vec<bool>) -> Self {
+        Self { conditional: Cow::Borrowed(conditional), hidden: CellMask { seed, fold, columns } }
+    }
+}
+
+impl<T: Real> Gather<T> for GatherHeldOut<'_> {
+    type Part = CellDensities;
+    const KIND: &'static str = "held-out cells";
+
+    fn plan(&self, n_features: usize) -> Plan {
+        Plan::for_sources(n_features, self.conditional.model().n_factors())
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(self.hidden.columns.len())
+    }
+
+    fn zero(&self, _: usize) -> CellDensities {
+        CellDensities::default()
+    }
+
+    fn add(&self, part: &mut CellDensities, block: Block<'_, T>, _: &mut Workspace<T>) {
+        let found = judge_block(&self.conditional, &self.hidden, &block);
+        for (i, (log_density, cells)) in found.into_iter().enumerate() {
+            part.add(log_density, cells, block.weights.map_or(1.0, |w| w[i]));
+        }
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        self.conditional.pack(out);
+        out.count(self.hidden.seed);
+        out.count(self.hidden.fold);
+        self.hidden.columns.iter().for_each(|held_out| out.count(u64::from(*held_out)));
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let conditional = Conditional::unpack(from)?;
+        let (seed, fold) = (from.count()?, from.count()?);
+        let columns = (0..conditional.model().n_features()).map(|_| from.flag());
+        let columns = columns.collect::<Result<Vec<bool>>>()?;
+        Ok(Self { conditional: Cow::Owned(conditional), hidden: CellMask { seed, fold, columns } })
     }
 }
 
 /// The sum of the log densities of the held-out cells of each row, and their number.
-fn judge_block<T: Real>(conditional: &Conditional, hidden: &CellMask, block: &Block<'_, T>, out: &mut [f64]) {
+fn judge_block<T: Real>(
+    conditional: &Conditional,
+    hidden: &CellMask,
+    block: &Block<'_, T>,
+) -> Vec<(f64, f64)> {
     let p = block.n_features;
     let mut left = block.data.to_vec();
     for (i, row) in left.chunks_exact_mut(p).enumerate() {
@@ -179,7 +232,8 @@ fn judge_block<T: Real>(conditional: &Conditional, hidden: &CellMask, block: &Bl
     let found = conditional.posteriors(&left);
     let (model, k) = (conditional.model(), conditional.model().n_factors());
     let mut product = vec![0.0; k];
-    for (i, (row, out)) in block.rows().zip(out.chunks_exact_mut(2)).enumerate() {
+    let mut out = Vec::with_capacity(block.n_rows());
+    for (i, row) in block.rows().enumerate() {
         let (z, v) = (&found.means[i * k..(i + 1) * k], &found.patterns[found.pattern[i]].covariance);
         let (mut sum, mut cells) = (0.0, 0.0);
         for (j, x) in row.iter().map(|x| x.to_f64()).enumerate() {
@@ -189,8 +243,9 @@ fn judge_block<T: Real>(conditional: &Conditional, hidden: &CellMask, block: &Bl
                 cells += 1.0;
             }
         }
-        out.copy_from_slice(&[sum, cells]);
+        out.push((sum, cells));
     }
+    out
 }
 
 /// Log density of cell `(j, x)` given the posterior of the factors.
@@ -208,20 +263,30 @@ fn log_density(
     -0.5 * ((2.0 * std::f64::consts::PI).ln() + variance.ln() + rest * rest / variance)
 }
 
-/// Sums over rows of the log densities of their held-out cells, in the order of the rows.
-struct Sums<'a> {
-    weights: Option<&'a [f64]>,
-    next_row: usize,
-    /// Offset that is subtracted from log densities before they are summed, against cancellation.
-    centre: Option<f64>,
+/// Sums over rows of the log densities of their held-out cells.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CellDensities {
+    /// Offset that is subtracted from log densities before they are summed, against cancellation: the mean of the first row with held-out cells.
+    centre: f64,
+    /// Number of cells, weighted.
     cells: f64,
     /// Sums over rows of `s`, `s²`, `s m` and `m²`, where `s` is the sum of the offset log densities, and `m` the number of cells.
     sums: [f64; 4],
 }
 
-impl<'a> Sums<'a> {
-    fn new(weights: Option<&'a [f64]>) -> Self {
-        Self { weights, next_row: 0, centre: None, cells: 0.0, sums: [0.0; 4] }
+impl CellDensities {
+    /// Adds a row with this number of cells, and the sum of their log densities.
+    fn add(&mut self, log_density: f64, cells: f64, weight: f64) {
+        if weight == 0.0 || cells == 0.0 {
+            return;
+        }
+        if self.cells == 0.0 {
+            self.centre = log_density / cells;
+        }
+        let s = log_density - cells * self.centre;
+        self.cells += weight * cells;
+        let each = [s, s * s, s * cells, cells * cells];
+        self.sums.iter_mut().zip(each).for_each(|(sum, x)| *sum += weight * x);
     }
 
     fn held_out(&self) -> HeldOut {
@@ -230,28 +295,52 @@ impl<'a> Sums<'a> {
         // Of s - shift m, whose sum is 0.
         let squares = (ss - 2.0 * shift * sm + shift * shift * mm).max(0.0);
         HeldOut {
-            mean: self.centre.unwrap_or(0.0) + shift,
+            mean: self.centre + shift,
             standard_error: squares.sqrt() / self.cells,
             n_cells: self.cells,
         }
     }
+
+    /// The number of cells, the offset, and the sums.
+    pub fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        (vec![self.cells], vec![self.centre], self.sums.to_vec())
+    }
 }
 
-impl Sink<f64> for Sums<'_> {
-    fn put(&mut self, rows: &[f64]) -> Result<()> {
-        for row in rows.chunks_exact(2) {
-            let weight = self.weights.map_or(1.0, |w| w[self.next_row]);
-            self.next_row += 1;
-            let m = row[1];
-            if weight == 0.0 || m == 0.0 {
-                continue;
-            }
-            let s = row[0] - m * *self.centre.get_or_insert(row[0] / m);
-            self.cells += weight * m;
-            let each = [s, s * s, s * m, m * m];
-            self.sums.iter_mut().zip(each).for_each(|(sum, x)| *sum += weight * x);
+impl Partial for CellDensities {
+    fn merge(&mut self, right: Self) {
+        if right.cells == 0.0 {
+            return;
         }
-        Ok(())
+        if self.cells == 0.0 {
+            *self = right;
+            return;
+        }
+        // About the offset of the left rows.
+        let change = right.centre - self.centre;
+        let [s, ss, sm, mm] = right.sums;
+        let moved = [
+            s + change * right.cells,
+            ss + 2.0 * change * sm + change * change * mm,
+            sm + change * mm,
+            mm,
+        ];
+        self.cells += right.cells;
+        self.sums.iter_mut().zip(moved).for_each(|(sum, x)| *sum += x);
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        [self.centre, self.cells].into_iter().chain(self.sums).for_each(|x| out.number(x));
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let (centre, cells) = (from.number()?, from.number()?);
+        let sums = [from.number()?, from.number()?, from.number()?, from.number()?];
+        Ok(Self { centre, cells, sums })
+    }
+
+    fn bytes(&self) -> usize {
+        8 * (2 + self.sums.len())
     }
 }
 

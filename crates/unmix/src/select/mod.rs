@@ -20,6 +20,8 @@ pub use crate::spectrum::by_share;
 pub use bic::bic;
 pub(crate) use bic::bounded;
 pub use cells::HeldOut;
+#[doc(hidden)]
+pub use cells::{CellDensities, GatherHeldOut};
 pub(crate) use cells::{CellMask, ITERATIONS, best_by_cells};
 pub use cv::cv;
 pub use gap::gap;

@@ -3,6 +3,7 @@
 
 mod checksum;
 mod contrast;
+mod correlations;
 mod directions;
 mod entries;
 mod erased;
@@ -28,6 +29,8 @@ mod weights;
 pub use checksum::{Checksum, GatherChecksum};
 #[doc(hidden)]
 pub use contrast::{Contrast, ContrastSums, Contrasts};
+#[doc(hidden)]
+pub use correlations::{Correlations, GatherCorrelations};
 pub(crate) use directions::NEAR_ZERO;
 #[doc(hidden)]
 pub use directions::{DirectionSums, GatherDirections, GatherReweighted, GatherSpread, Reweighted, Spread};

@@ -104,6 +104,26 @@ fn the_evaluation_has_the_same_bits_for_any_number_of_threads() {
 }
 
 #[test]
+fn the_evaluation_of_rows_that_workers_hold_has_the_same_bits() {
+    let model = model(Activation::Jumprelu, &toy(500, 1).0);
+    let cut = unmix::shards::shard_rows(32) as usize;
+    let n = cut + 300;
+    let (x, _) = toy(n, 2);
+    let everywhere = |job: &[u8]| {
+        let answer = |from: usize, until: usize| {
+            let rows = unmix::AnyRows::from(Rows::from_slice(&x[from * 32..until * 32], 32)?);
+            unmix::shards::gather(job, &rows, from as u64, &Run::default())
+        };
+        Ok(vec![answer(cut, n)?, answer(0, cut)?])
+    };
+    let mut rows = Rows::<f64>::remote(n as u64, 32, &everywhere);
+    let there = evaluate(&model, &mut rows, &on_threads(2)).unwrap();
+    let here = evaluate(&model, &mut Rows::from_slice(&x, 32).unwrap(), &on_threads(2)).unwrap();
+    assert_eq!((there.n_samples, there.n_samples_omp), (n as u64, 2048));
+    assert_eq!(there, here);
+}
+
+#[test]
 fn the_strongest_rows_of_each_unit_are_those_of_a_sort() {
     let (x, _) = toy(400, 1);
     let model = model(Activation::Jumprelu, &x);

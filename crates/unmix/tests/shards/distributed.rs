@@ -1,6 +1,6 @@
 //! Rows in files, each of which is held by a worker process.
 
-use crate::made::{Known, settings};
+use crate::made::{Known, fit_any, settings};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -125,7 +125,7 @@ impl Distributed {
     pub(super) fn fit<T: Known>(&self, key: &str, given: &Value) -> unmix::Result<Model> {
         let all = |job: &[u8]| self.gather_all(job);
         let mut rows = T::any(Rows::remote(self.n as u64, self.p, &all));
-        unmix::fit(key, &settings(given.clone()), &mut rows, &Run::default())
+        fit_any(key, &settings(given.clone()), &mut rows, &Run::default())
     }
 }
 
@@ -143,7 +143,7 @@ pub(super) fn the_same<T: Known>(distributed: &Distributed, x: &[T], key: &str, 
 }
 
 pub(super) fn the_same_of<T: Known>(distributed: &Distributed, rows: Rows<'_, T>, key: &str, given: Value) {
-    let here = unmix::fit(key, &settings(given.clone()), &mut T::any(rows), &Run::default());
+    let here = fit_any(key, &settings(given.clone()), &mut T::any(rows), &Run::default());
     let (here, there) =
         (here.unwrap(), distributed.fit::<T>(key, &given).unwrap_or_else(|e| panic!("{key} {given}: {e}")));
     let (want, found) = (bytes_but_run(&here), bytes_but_run(&there));

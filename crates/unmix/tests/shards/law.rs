@@ -2,7 +2,7 @@
 
 use super::distributed::{Distributed, bytes_but_run};
 use crate::laws::cases::every_case;
-use crate::made::{falling, settings};
+use crate::made::{falling, fit_any, settings};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use unmix::{AnyRows, METHODS, Rows, Run, shards};
@@ -80,7 +80,7 @@ fn every_path_of_every_method_gets_the_bytes_of_one_process() {
             (x, distributed)
         });
         let mut rows = AnyRows::F64(Rows::from_slice(x, p).unwrap());
-        let here = unmix::fit(case.method.key, &settings(given.clone()), &mut rows, &Run::default()).unwrap();
+        let here = fit_any(case.method.key, &settings(given.clone()), &mut rows, &Run::default()).unwrap();
         let there = distributed.fit::<f64>(case.method.key, &given).unwrap_or_else(|e| panic!("{case}: {e}"));
         let (want, found) = (bytes_but_run(&here), bytes_but_run(&there));
         assert_eq!(want.0, found.0, "{case}");

@@ -4,7 +4,9 @@
 
 use super::Rows;
 use crate::error::{Error, Result};
-use crate::num::{Block, Real};
+use crate::num::Real;
+use crate::run::{Run, Silent};
+use crate::stats::gaps::GatherObserved;
 
 impl<T: Real> Rows<'_, T> {
     /// Sets whether NaN is a missing cell of these rows, or an error.
@@ -28,11 +30,19 @@ impl<T: Real> Rows<'_, T> {
         if found && !self.missing { Err(self.not_finite(method)) } else { Ok(()) }
     }
 
-    /// An error that names the first number of the block that a fit does not accept: an infinite one, or NaN, unless it is a missing cell.
-    pub(crate) fn check_numbers(&self, method: &str, block: &Block<'_, T>) -> Result<()> {
-        let refused = |x: &T| !x.finite() && !self.is_missing(x.to_f64());
-        let Some(at) = block.data.iter().position(refused) else { return Ok(()) };
-        let (row, column) = ((at / block.n_features) as u64, at % block.n_features);
-        Err(self.not_finite_at(method, block.first_row + row, column, block.data[at].to_f64()))
+    /// The error that names the first number that a fit does not accept: an infinite one, or NaN, unless it is a missing cell. If there is none,
+    /// squares overflow.
+    pub(crate) fn not_accepted(&self, method: &str) -> Error {
+        if self.missing { self.infinite(method) } else { self.not_finite(method) }
+    }
+
+    /// The error that names the first infinite number; if there is none, squares overflow. NaN is a missing cell. A pass over the rows.
+    pub(crate) fn infinite(&self, method: &str) -> Error {
+        let run = Run { observer: &Silent, threads: 1, ..Run::default() };
+        match self.sweep(&run, "range", &GatherObserved).map(|observed| observed.infinite) {
+            Err(e) => e,
+            Ok(None) => Error::Overflow { method: method.into(), dtype: T::DTYPE.name() },
+            Ok(Some((row, column, x))) => self.not_finite_at(method, row, column as usize, x),
+        }
     }
 }

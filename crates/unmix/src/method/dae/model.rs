@@ -28,7 +28,7 @@ impl DenoisingAutoencoder {
         let solver = settings.get("solver").and_then(Value::as_str).unwrap_or_default();
         let mut report = layer::report(solver, rows, scaling, found, measured, &settings, run);
         let used = &measured.used;
-        let dead = used.fired.iter().filter(|fired| **fired == 0).count();
+        let dead = used.fired.iter().filter(|fired| **fired == 0.0).count();
         let diagnostics = [("l0", json!(used.l0())), ("fvu", json!(used.fvu())), ("dead_units", json!(dead))];
         report.diagnostics.extend(diagnostics.map(|(name, value)| (name.to_string(), value)));
         report.warnings.extend(dead_units(dead, self.n_components));

@@ -8,7 +8,7 @@ use super::model;
 use super::net::{Net, Params, Problem};
 use super::settings::{LayerType, Lista, PenaltyWeight};
 use super::stages::stages;
-use super::sums::Scan;
+use super::sums::{auto_alpha, correlations};
 use crate::data::{Batches, Rows};
 use crate::error::Result;
 use crate::learn::{Optimiser, Schedule, Trainer, TrainerState};
@@ -18,6 +18,7 @@ use crate::num::random::Stream as Draws;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 use crate::sparse::{Atoms, chosen};
+use crate::stats::Correlations;
 use serde_json::{Value, json};
 
 /// Maximum number of rows on which the loss is monitored.
@@ -70,17 +71,17 @@ pub(super) fn fit<T: Real>(
     run: &Run<'_>,
 ) -> Result<Model> {
     let atoms = Atoms::<T>::new(dictionary);
-    let scan = Scan::of(rows, &atoms, given.positive_code, run)?;
+    let found = correlations(rows, &atoms, given.positive_code, run)?;
     let alpha = match given.alpha {
         PenaltyWeight::Number(alpha) => alpha,
-        PenaltyWeight::Auto(_) => scan.alpha(rows.origin(), given.positive_code)?,
+        PenaltyWeight::Auto(_) => auto_alpha(&found, rows.origin(), given.positive_code)?,
     };
     let problem = Problem::new(given, &atoms, alpha)?;
     let codes: Option<Vec<T>> =
         given.codes.as_ref().map(|codes| codes.as_slice().iter().map(|x| T::from_f64(*x)).collect());
     let fixed = picked(rows, codes.as_deref(), &problem, run)?;
     let start = start(given, &problem, &fixed, run)?;
-    let units = units(&problem, dictionary, &scan);
+    let units = units(&problem, dictionary, &found);
     let trained = trained(given, rows, (&problem, units), (&fixed, codes.as_deref()), start, run)?;
     run.stage("codes by layer")?;
     let across = trained.params.across(&problem);
@@ -91,7 +92,7 @@ pub(super) fn fit<T: Real>(
     let late = run.ends_early() && each.saturating_mul(TABLE) > SHORT;
     let few = fixed.drawn(if late { LATE } else { TABLE }, &problem, run.seed);
     let table = by_layer(net, &atoms, &few.x, few.codes.as_deref());
-    let mut report = report(given, &problem, &scan, (&trained, table), run);
+    let mut report = report(given, &problem, &found, (&trained, table), run);
     if late {
         report.warnings.push(format!(
             "the errors by layer were computed for {LATE} rows instead of {TABLE}, because the fit was ended early"
@@ -139,10 +140,10 @@ fn start<T: Real>(
     }
 }
 
-fn units<T: Real>(problem: &Problem<T>, dictionary: &Matrix<f64>, scan: &Scan) -> Units {
+fn units<T: Real>(problem: &Problem<T>, dictionary: &Matrix<f64>, found: &Correlations) -> Units {
     let square: f64 = dictionary.as_slice().iter().map(|a| a * a).sum();
     let length = (square / dictionary.rows() as f64).sqrt();
-    let size = (scan.squares / scan.n.max(1) as f64).sqrt();
+    let size = (found.squares / found.n.max(1.0)).sqrt();
     Units {
         weights: if problem.cell == LayerType::Lista { length } else { 1.0 / length },
         steps: if problem.cell == LayerType::Alista { 1.0 } else { 1.0 / problem.lipschitz },
@@ -198,14 +199,14 @@ fn trained<T: Real>(
 fn report<T: Real>(
     given: &Lista,
     problem: &Problem<T>,
-    scan: &Scan,
+    found: &Correlations,
     (trained, table): (&Trained<T>, Value),
     run: &Run<'_>,
 ) -> Report {
     let solver = if given.max_epochs == 0 { "ista" } else { "adam" };
     let solver =
         if given.max_epochs == 0 && problem.cell == LayerType::Alista { "line search" } else { solver };
-    let mut report = Report::closed_form(solver, scan.n as f64, problem.p, T::DTYPE, run.seed);
+    let mut report = Report::closed_form(solver, found.n, problem.p, T::DTYPE, run.seed);
     report.outcome = trained.outcome;
     report.n_iter = trained.steps;
     report.sweeps = 1 + trained.epochs.ceil() as u64;
@@ -215,12 +216,12 @@ fn report<T: Real>(
     report.settings.insert("learning_rate".into(), given.learning_rate.of(problem.cell).into());
     let loss = if given.codes.is_some() { "squared error of codes" } else { "objective of the lasso" };
     report.diagnostics.insert("loss".into(), json!(loss));
-    report.diagnostics.insert("alpha_max".into(), json!(scan.largest));
+    report.diagnostics.insert("alpha_max".into(), json!(found.largest));
     report.diagnostics.insert("by_layer".into(), table);
-    if problem.alpha >= scan.largest {
+    if problem.alpha >= found.largest {
         report.warnings.push(format!(
             "alpha is {}, but all codes of the lasso are zero for alpha of at least {}: choose a smaller value",
-            problem.alpha, scan.largest
+            problem.alpha, found.largest
         ));
     }
     let unused =

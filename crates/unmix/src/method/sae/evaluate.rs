@@ -3,17 +3,19 @@
 use super::METHOD;
 use super::start::chosen;
 use crate::autoencoder::{Evaluation as Sums, Squares, TopRows, near_duplicates};
-use crate::data::{Rows, Sink, Workspace};
+use crate::data::{Rows, Workspace};
 use crate::error::{Error, Result};
 use crate::method::Pca;
 use crate::model::{Model, RowMap, map_of, require};
 use crate::num::parallel;
-use crate::num::{Block, Matrix, Real};
+use crate::num::threads::on_pool;
+use crate::num::{Block, Matrix, Plan, Real};
 use crate::run::Run;
 use crate::sparse::{Atoms, Omp, Work};
 use crate::spectrum::no_variance_of;
-use crate::stats::GatherMoments;
+use crate::stats::{Gather, GatherMoments, Packer, Unpacker};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// Cosine above which two atoms are near-duplicates.
 const NEAR: f64 = 0.9;
@@ -75,12 +77,6 @@ impl Evaluation {
     }
 }
 
-/// The decoder of a model.
-struct Decoding {
-    atoms: Matrix<f64>,
-    mean: Vec<f64>,
-}
-
 /// Whether [`evaluate`] accepts `model`.
 pub fn is_autoencoder(model: &Model) -> bool {
     model.method().key == METHOD.key
@@ -105,12 +101,7 @@ fn check(model: &Model, request: &str, n_features: usize, origin: &str) -> Resul
 /// A model of another method; rows of another width, of no variance, or with numbers that are not finite; errors of the source.
 pub fn evaluate<T: Real>(model: &Model, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Evaluation> {
     check(model, "the evaluation", rows.n_features(), rows.origin())?;
-    rows.here("evaluating a sparse autoencoder")?;
     rows.prepare(run)?;
-    let of = Decoding {
-        atoms: require(model.tensors(), "components", &[None, None])?.to_matrix(),
-        mean: require(model.tensors(), "mean", &[None])?.f64s(),
-    };
     let moments = rows.sweep(run, "moments", &GatherMoments::new())?;
     let total: f64 = moments.squares.iter().sum();
     if !total.is_finite() {
@@ -119,22 +110,21 @@ pub fn evaluate<T: Real>(model: &Model, rows: &mut Rows<'_, T>, run: &Run<'_>) -
     if total == 0.0 {
         return Err(no_variance_of(rows, METHOD.key));
     }
-    let map = map_of::<T>(model.code().encoder());
-    let sums = sums(&*map, &of, &moments.mean, rows, run)?;
-    let k = (sums.l0().round() as usize).min(rows.n_features()).min(sums.n as usize);
+    let gather = GatherEvaluation::new(Cow::Borrowed(model), moments.mean)?;
+    let sums = rows.sweep(run, "evaluating", &gather)?;
+    let n = rows.n_rows().unwrap_or(0);
+    let k = (sums.l0().round() as usize).min(rows.n_features()).min(n as usize);
     let fvu_pca = fvu_pca(k, rows, run)?;
-    let rows = &*rows;
-    let (pursued, near) = rows.pooled(run.threads, || {
-        run.stage("pursuit")?;
-        let pursued = pursued(&*map, &of, &moments.mean, rows, run)?;
-        Ok::<_, Error>((pursued, near_duplicates(&of.atoms, NEAR)))
-    })?;
+    run.stage("pursuit")?;
+    let x = rows.picked(chosen(n, PURSUED, run.seed), run)?;
+    let (pursued, near) =
+        on_pool(run.threads, || (gather.pursued(&x), near_duplicates(&gather.atoms, NEAR)));
     let units = sums.fired.len().max(1) as f64;
     Ok(Evaluation {
-        n_samples: sums.n,
+        n_samples: n,
         fvu: sums.fvu(),
         l0: sums.l0(),
-        dead: sums.fired.iter().filter(|fired| **fired == 0).count() as f64 / units,
+        dead: sums.fired.iter().filter(|fired| **fired == 0.0).count() as f64 / units,
         density: sums.density(),
         shrinkage: sums.shrinkage(),
         near_duplicates: near,
@@ -146,48 +136,75 @@ pub fn evaluate<T: Real>(model: &Model, rows: &mut Rows<'_, T>, run: &Run<'_>) -
     })
 }
 
-/// Sums over codes and the measures of their rows, in order.
-struct SumsSink(Sums);
+/// Gathers the sums of the evaluation of a model.
+pub struct GatherEvaluation<'a, T> {
+    model: Cow<'a, Model>,
+    map: Box<dyn RowMap<T>>,
+    /// The decoder.
+    atoms: Matrix<f64>,
+    mean: Vec<f64>,
+    /// Mean of the rows.
+    center: Vec<f64>,
+}
 
-/// Numbers for each row after its code.
-const SQUARES: usize = 4;
+impl<'a, T: Real> GatherEvaluation<'a, T> {
+    /// For rows with mean `center`.
+    ///
+    /// # Errors
+    ///
+    /// A model without atoms and a mean.
+    pub fn new(model: Cow<'a, Model>, center: Vec<f64>) -> Result<Self> {
+        let map = map_of::<T>(model.code().encoder());
+        let atoms = require(model.tensors(), "components", &[None, None])?.to_matrix();
+        let mean = require(model.tensors(), "mean", &[None])?.f64s();
+        Ok(Self { model, map, atoms, mean, center })
+    }
 
-impl Sink<f64> for SumsSink {
-    fn put(&mut self, rows: &[f64]) -> Result<()> {
-        let m = self.0.fired.len();
-        for row in rows.chunks_exact(m + SQUARES) {
-            let [about, residual, fitted, product] = [row[m], row[m + 1], row[m + 2], row[m + 3]];
-            self.0.add_row(&row[..m], Squares { about, residual, fitted, product });
-        }
-        Ok(())
+    /// Mean and atoms of the model, and mean of the rows.
+    fn decoding(&self) -> (&[f64], &Matrix<f64>, &[f64]) {
+        (&self.mean, &self.atoms, &self.center)
     }
 }
 
-/// Sums over all rows, in order: the same for any number of threads.
-fn sums<T: Real>(
-    map: &dyn RowMap<T>,
-    decoding: &Decoding,
-    center: &[f64],
-    rows: &Rows<'_, T>,
-    run: &Run<'_>,
-) -> Result<Sums> {
-    let (m, p) = (decoding.atoms.rows(), decoding.atoms.cols());
-    let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
-        rows.check_finite("evaluating", &block)?;
-        let mut codes = vec![T::default(); block.n_rows() * m];
-        map.apply(block.data, &mut codes, work);
-        let mut fitted = vec![0.0; p];
-        let each = block.data.chunks_exact(p).zip(codes.chunks_exact(m));
-        for ((x, code), out) in each.zip(out.chunks_exact_mut(m + SQUARES)) {
-            code.iter().zip(&mut *out).for_each(|(z, to)| *to = z.to_f64());
-            let found = Squares::new(x, code, (&decoding.mean, &decoding.atoms, center), &mut fitted);
-            out[m..].copy_from_slice(&[found.about, found.residual, found.fitted, found.product]);
+impl<T: Real> Gather<T> for GatherEvaluation<'_, T> {
+    type Part = Sums;
+    const KIND: &'static str = "evaluation of an autoencoder";
+
+    fn plan(&self, n_features: usize) -> Plan {
+        // The codes of a block are in memory, and the sums of a shard are three numbers for each unit.
+        Plan::for_width(n_features.max(self.atoms.rows()))
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(self.mean.len())
+    }
+
+    fn zero(&self, _: usize) -> Sums {
+        Sums::new(self.atoms.rows())
+    }
+
+    fn add(&self, part: &mut Sums, block: Block<'_, T>, work: &mut Workspace<T>) {
+        let (mut rows, mut weights) = (Vec::new(), Vec::new());
+        let (rows, weights) = block.counted(None, &mut rows, &mut weights);
+        if rows.is_empty() {
+            return;
         }
-        Ok(())
-    };
-    let mut adding = SumsSink(Sums::new(m));
-    rows.map(run, "evaluating", m + SQUARES, step, &mut adding)?;
-    Ok(adding.0)
+        let mut codes = vec![T::default(); rows.len() / block.n_features * self.atoms.rows()];
+        self.map.apply(rows, &mut codes, work);
+        part.add(rows, &codes, weights, self.decoding());
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        // A model that cannot be serialised is empty here, and refused by the worker.
+        out.bytes(&self.model.to_bytes().unwrap_or_default());
+        out.numbers(&self.center);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let (model, center) = (Model::from_bytes(from.bytes()?, "the model".as_ref())?, from.numbers()?);
+        from.check(is_autoencoder(&model) && center.len() == model.n_features())?;
+        Self::new(Cow::Owned(model), center)
+    }
 }
 
 /// FVU of the first `k` principal components of these rows.
@@ -209,42 +226,38 @@ struct PursuitErrors {
     by_omp: f64,
 }
 
-fn pursued<T: Real>(
-    map: &dyn RowMap<T>,
-    decoding: &Decoding,
-    center: &[f64],
-    rows: &Rows<'_, T>,
-    run: &Run<'_>,
-) -> Result<PursuitErrors> {
-    let (m, p) = (decoding.atoms.rows(), decoding.atoms.cols());
-    let x = rows.picked(chosen(rows.n_rows().unwrap_or(0), PURSUED, run.seed), run)?;
-    let atoms = Atoms::<T>::new(&decoding.atoms);
-    let part = |(work, space): &mut (Work<T>, Workspace<T>), x: &[T]| {
-        let n = x.len() / p;
-        let (mut codes, mut fitted) = (vec![T::default(); n * m], vec![0.0; p]);
-        map.apply(x, &mut codes, space);
-        let mut out = PursuitErrors { n: n as u64, ..Default::default() };
-        let mut code = vec![T::default(); m];
-        for (x, found) in x.chunks_exact(p).zip(codes.chunks_exact(m)) {
-            let by_code = Squares::new(x, found, (&decoding.mean, &decoding.atoms, center), &mut fitted);
-            let active = found.iter().filter(|z| **z != T::default()).count();
-            let centred: Vec<T> =
-                x.iter().zip(&decoding.mean).map(|(x, mean)| T::from_f64(x.to_f64() - mean)).collect();
-            Omp::of_atoms(active).code(&atoms, &centred, &mut code, work);
-            let by_omp = Squares::new(x, &code, (&decoding.mean, &decoding.atoms, center), &mut fitted);
-            out.about += by_code.about;
-            out.by_code += by_code.residual;
-            out.by_omp += by_omp.residual;
-        }
-        out
-    };
-    let parts: Vec<PursuitErrors> = parallel::map_with(x.chunks(TASK * p), Default::default, part);
-    Ok(parts.into_iter().fold(PursuitErrors::default(), |a, b| PursuitErrors {
-        n: a.n + b.n,
-        about: a.about + b.about,
-        by_code: a.by_code + b.by_code,
-        by_omp: a.by_omp + b.by_omp,
-    }))
+impl<T: Real> GatherEvaluation<'_, T> {
+    /// Matching pursuit of the rows `x`, on the threads of the current pool.
+    fn pursued(&self, x: &[T]) -> PursuitErrors {
+        let (m, p) = (self.atoms.rows(), self.atoms.cols());
+        let atoms = Atoms::<T>::new(&self.atoms);
+        let part = |(work, space): &mut (Work<T>, Workspace<T>), x: &[T]| {
+            let n = x.len() / p;
+            let (mut codes, mut fitted) = (vec![T::default(); n * m], vec![0.0; p]);
+            self.map.apply(x, &mut codes, space);
+            let mut out = PursuitErrors { n: n as u64, ..Default::default() };
+            let mut code = vec![T::default(); m];
+            for (x, found) in x.chunks_exact(p).zip(codes.chunks_exact(m)) {
+                let by_code = Squares::new(x, found, self.decoding(), &mut fitted);
+                let active = found.iter().filter(|z| **z != T::default()).count();
+                let centred: Vec<T> =
+                    x.iter().zip(&self.mean).map(|(x, mean)| T::from_f64(x.to_f64() - mean)).collect();
+                Omp::of_atoms(active).code(&atoms, &centred, &mut code, work);
+                let by_omp = Squares::new(x, &code, self.decoding(), &mut fitted);
+                out.about += by_code.about;
+                out.by_code += by_code.residual;
+                out.by_omp += by_omp.residual;
+            }
+            out
+        };
+        let parts: Vec<PursuitErrors> = parallel::map_with(x.chunks(TASK * p), Default::default, part);
+        parts.into_iter().fold(PursuitErrors::default(), |a, b| PursuitErrors {
+            n: a.n + b.n,
+            about: a.about + b.about,
+            by_code: a.by_code + b.by_code,
+            by_omp: a.by_omp + b.by_omp,
+        })
+    }
 }
 
 /// For each unit of `model` the `n` rows with its largest codes, or all rows if there are fewer.

@@ -63,7 +63,7 @@ impl Order {
     fn by_use(used: &Evaluation) -> Self {
         let mut order: Vec<usize> = (0..used.size.len()).collect();
         let descending = |a: &usize, b: &usize| {
-            used.size[*b].total_cmp(&used.size[*a]).then(used.fired[*b].cmp(&used.fired[*a]))
+            used.size[*b].total_cmp(&used.size[*a]).then(used.fired[*b].total_cmp(&used.fired[*a]))
         };
         order.sort_by(descending);
         Self(order)
@@ -189,7 +189,7 @@ impl SparseAutoencoder {
             report.settings.insert(name.into(), value);
         }
         // Dead units are those that neither the sample of the rows nor the last epoch activated.
-        let dead = found.dead.iter().filter(|j| used.fired[**j as usize] == 0).count();
+        let dead = found.dead.iter().filter(|j| used.fired[**j as usize] == 0.0).count();
         let diagnostics = [
             ("l0", json!(used.l0())),
             ("fvu", json!(used.fvu())),

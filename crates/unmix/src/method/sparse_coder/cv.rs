@@ -8,6 +8,7 @@ use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::num::parallel;
 use crate::num::random::Stream;
+use crate::num::threads::on_pool;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 use crate::sparse::{Atoms, Work};
@@ -84,7 +85,8 @@ pub(super) fn curve<T: Real>(
         }
         let inside: Vec<usize> = order.iter().skip(fold).step_by(FOLDS).copied().collect();
         let outside: Vec<usize> = (0..p).filter(|j| !inside.contains(j)).collect();
-        of_fold(solver, &x, (&inside, &outside), &alphas, &mut errors, run)?;
+        // Rows of remote workers are fitted outside a pool.
+        on_pool(run.threads, || of_fold(solver, &x, (&inside, &outside), &alphas, &mut errors, run))?;
         n_held_out += inside.len();
     }
     if cut {

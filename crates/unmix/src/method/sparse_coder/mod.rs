@@ -28,17 +28,17 @@ use crate::error::{Error, Result};
 use crate::model::{Model, Outcome, Report, Tensors};
 use crate::num::{Matrix, Real};
 use crate::run::Run;
-use crate::sparse::Atoms;
 use crate::spectrum::no_variance_of;
+use crate::stats::Correlations;
 use cv::Curve;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 use solver::Solver;
-use std::sync::Arc;
-use sums::{Coded, Correlations};
 
 pub(super) use model::code_of;
 pub use settings::{Algorithm, Alpha, Cv, SparseCoder};
+#[doc(hidden)]
+pub use sums::{Convergence, GatherConvergence};
 
 /// The registry entry.
 pub(super) const METHOD: Method = Method {
@@ -47,7 +47,7 @@ pub(super) const METHOD: Method = Method {
     summary: "sparse codes of rows in a given dictionary, each with a duality gap",
     settings: SETTINGS,
     variants: &[],
-    accepts: Accepts { sparse: false, weights: false, stream: false, missing: true },
+    accepts: Accepts { sparse: false, weights: false, stream: true, missing: true },
     by_independence: false,
     of_signals: false,
     random_start: false,
@@ -123,22 +123,17 @@ impl SparseCoder {
         let rows = &*rows;
         rows.pooled(run.threads, || {
             let mean = if self.center { sums::mean(rows, run)? } else { vec![0.0; rows.n_features()] };
-            let mut solver = Solver {
-                atoms: Arc::new(Atoms::<T>::new(dictionary)),
-                rules: self.rules(rows.n_features(), 0.0, T::DTYPE),
-                mean: Arc::new(mean),
-            };
+            let mut solver: Solver<T> = self.solver(dictionary, mean);
             let found = sums::correlations(rows, &solver, run)?;
-            found.check_squares(T::DTYPE)?;
-            if self.center && found.all_zero() {
+            if self.center && found.entry == 0.0 {
                 return Err(no_variance_of(rows, METHOD.key));
             }
             let curve = self.curve(rows, &solver, found.largest, run)?;
             solver.rules.alpha = self.weight(&found, curve.as_ref(), rows.origin())?;
             let coded = sums::coded(rows, &solver, run)?;
             // Rows are coded independently, so that the only common iteration is that over all of them.
-            if self.algorithm != Algorithm::Omp && coded.n > 0 {
-                let objective = coded.objective / coded.n as f64;
+            if self.algorithm != Algorithm::Omp && coded.n > 0.0 {
+                let objective = coded.objective / coded.n;
                 let residual = (coded.worst_gap, solver.rules.tol);
                 run.iteration_of((coded.most.max(1), u64::MAX), residual, Some(objective));
             }
@@ -150,14 +145,14 @@ impl SparseCoder {
     fn weight(&self, found: &Correlations, curve: Option<&Curve>, origin: &str) -> Result<f64> {
         match self.alpha {
             // Matching pursuit has no penalty; the objective of its codes is evaluated with the alpha of "auto".
-            _ if self.algorithm == Algorithm::Omp => Ok(0.1 * found.sum / found.n.max(1) as f64),
+            _ if self.algorithm == Algorithm::Omp => Ok(0.1 * found.sum / found.n.max(1.0)),
             Alpha::Weight(alpha) => Ok(alpha),
             _ if found.largest == 0.0 => Err(Error::Unsupported {
                 asked: "choosing alpha from the data".into(),
                 found: format!("every row of {origin} is orthogonal to every atom"),
                 remedy: "give alpha as a number".into(),
             }),
-            Alpha::Auto(_) => Ok(0.1 * found.sum / found.n as f64),
+            Alpha::Auto(_) => Ok(0.1 * found.sum / found.n),
             Alpha::HeldOut(_) => Ok(curve.map_or(0.1 * found.largest, Curve::best)),
         }
     }
@@ -181,7 +176,7 @@ impl SparseCoder {
         &self,
         rows: &Rows<'_, T>,
         solver: &Solver<T>,
-        (found, coded, curve): (&Correlations, &Coded, Option<Curve>),
+        (found, coded, curve): (&Correlations, &Convergence, Option<Curve>),
         run: &Run<'_>,
     ) -> Result<Model> {
         let (p, dtype) = (rows.n_features(), T::DTYPE);
@@ -189,18 +184,18 @@ impl SparseCoder {
         let lasso = self.algorithm != Algorithm::Omp;
         let n = found.n + found.empty;
         let name = serde_json::to_value(self.algorithm).ok().and_then(|v| v.as_str().map(String::from));
-        let mut report = Report::closed_form(&name.unwrap_or_default(), n as f64, p, dtype, run.seed);
+        let mut report = Report::closed_form(&name.unwrap_or_default(), n, p, dtype, run.seed);
         report.sweeps = 2 + u64::from(self.center);
         if lasso {
-            report.outcome = if coded.not_converged > 0 { Outcome::MaxIter } else { Outcome::Converged };
+            report.outcome = if coded.not_converged > 0.0 { Outcome::MaxIter } else { Outcome::Converged };
             report.n_iter = coded.most;
             report.tol = Some(rules.tol);
-            if coded.n > 0 {
+            if coded.n > 0.0 {
                 report.residual = Some(coded.worst_gap);
-                report.objective = vec![coded.objective / coded.n as f64];
+                report.objective = vec![coded.objective / coded.n];
             }
         }
-        if coded.left_out > 0 || curve.as_ref().is_some_and(|curve| curve.cut) {
+        if coded.left_out > 0.0 || curve.as_ref().is_some_and(|curve| curve.cut) {
             report.outcome = run.early_outcome();
         }
         report.warnings = self.fit_warnings(solver, found, coded);
@@ -221,7 +216,12 @@ impl SparseCoder {
         Model::fitted(&METHOD, settings, rows.features().clone(), 0, tensors, report)
     }
 
-    fn fit_warnings<T: Real>(&self, solver: &Solver<T>, found: &Correlations, coded: &Coded) -> Vec<String> {
+    fn fit_warnings<T: Real>(
+        &self,
+        solver: &Solver<T>,
+        found: &Correlations,
+        coded: &Convergence,
+    ) -> Vec<String> {
         let mut out = Vec::new();
         let many = |n: u64, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
         let (alpha, zero) = (solver.rules.alpha, solver.atoms.n_zero() as u64);
@@ -241,9 +241,9 @@ impl SparseCoder {
                 )
             ));
         }
-        if found.empty > 0 {
+        if found.empty > 0.0 {
             let rows = many(
-                found.empty,
+                found.empty as u64,
                 "row has no observed cell, and its code is 0",
                 "rows have no observed cell, and their codes are 0",
             );
@@ -255,16 +255,16 @@ impl SparseCoder {
                 found.largest
             ));
         }
-        if coded.left_out > 0 {
-            let rows = many(coded.left_out, "row was", "rows were");
+        if coded.left_out > 0.0 {
+            let rows = many(coded.left_out as u64, "row was", "rows were");
             out.push(format!(
                 "{rows} not coded, because the fit was ended early: the report describes the other rows"
             ));
         }
-        if coded.not_converged > 0 {
+        if coded.not_converged > 0.0 {
             out.push(format!(
                 "{} not reach a relative duality gap of {:e} in {} iterations: the worst is {:.3e}",
-                many(coded.not_converged, "row did", "rows did"),
+                many(coded.not_converged as u64, "row did", "rows did"),
                 solver.rules.tol,
                 self.max_iter,
                 coded.worst_gap

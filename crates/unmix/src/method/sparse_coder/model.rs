@@ -38,8 +38,17 @@ pub(in crate::method) fn code_of(given: &SparseCoder, tensors: &Tensors, missing
 }
 
 impl SparseCoder {
+    /// The solver with the atoms in the rows of `dictionary`, before `alpha` is resolved, for rows from which `mean` is subtracted.
+    pub(super) fn solver<T: Real>(&self, dictionary: &Matrix<f64>, mean: Vec<f64>) -> Solver<T> {
+        Solver {
+            atoms: Arc::new(Atoms::new(dictionary)),
+            rules: self.rules(dictionary.cols(), 0.0, T::DTYPE),
+            mean: Arc::new(mean),
+        }
+    }
+
     /// The rules for rows of `p` numbers, with resolved `alpha`.
-    pub(super) fn rules(&self, p: usize, alpha: f64, dtype: Dtype) -> Rules {
+    fn rules(&self, p: usize, alpha: f64, dtype: Dtype) -> Rules {
         let n = match (self.n_nonzero_coefs, self.max_squared_error) {
             (Some(n), _) => n,
             (None, Some(_)) => usize::MAX,

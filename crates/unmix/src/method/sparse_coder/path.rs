@@ -1,23 +1,19 @@
 //! Codes as a function of alpha.
 
 use super::solver::{Coded, Solver};
-use super::sums::correlations_of;
 use crate::model::AlongAlpha;
-use crate::num::Matrix;
+use crate::stats::GatherCorrelations;
 
 /// The solver of an encoder, for any alpha; codes are not debiased.
 #[derive(Debug)]
 pub(super) struct Path {
     solver: Solver<f64>,
-    /// The atoms in columns.
-    across: Matrix<f64>,
 }
 
 impl Path {
     pub(super) fn new(mut solver: Solver<f64>) -> Self {
         solver.rules.debias = false;
-        let across = solver.atoms.matrix().transposed();
-        Self { solver, across }
+        Self { solver }
     }
 }
 
@@ -26,15 +22,13 @@ impl AlongAlpha for Path {
         self.solver.rules.alpha
     }
 
-    fn largest(&self, rows: &[f64], out: &mut [f64]) {
-        let mut found = vec![0.0; 3 * out.len()];
-        correlations_of(&self.solver, &self.across, self.solver.centred(rows), &mut found);
-        out.iter_mut().zip(found.chunks_exact(3)).for_each(|(out, found)| *out = found[0]);
+    fn correlations(&self) -> GatherCorrelations {
+        self.solver.correlations()
     }
 
     fn measured(&self, rows: &[f64], alphas: &[f64], out: &mut [f64]) {
-        let rows = self.solver.centred(rows);
-        let codes = vec![0.0; rows.len() / self.across.rows().max(1) * self.across.cols()];
+        let (atoms, rows) = (&self.solver.atoms, self.solver.centred(rows));
+        let codes = vec![0.0; rows.len() / atoms.n_features().max(1) * atoms.n_atoms()];
         let mut coded = Coded { rows, codes, ..Coded::default() };
         let mut solver = self.solver.clone();
         for (i, alpha) in alphas.iter().enumerate() {

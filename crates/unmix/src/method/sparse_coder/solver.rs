@@ -1,8 +1,10 @@
 //! Codes of blocks of rows by the chosen solver, optionally with duality gaps.
 
 use super::settings::Algorithm;
+use crate::error::Result;
 use crate::num::{Matrix, Real, factor};
 use crate::sparse::{Atoms, Lars, Lasso, Measure, Omp, Proximal, StoppingRule, Work, measure};
+use crate::stats::{GatherCorrelations, Packer, Unpacker};
 use std::sync::Arc;
 
 /// Everything that determines the codes besides the rows.
@@ -43,6 +45,10 @@ pub(super) fn tolerance(single: bool) -> f64 {
     if single { 1e-5 } else { 1e-6 }
 }
 
+/// All algorithms, in the order of their declaration.
+const ALGORITHMS: [Algorithm; 5] =
+    [Algorithm::Cd, Algorithm::Fista, Algorithm::Ista, Algorithm::Lars, Algorithm::Omp];
+
 impl Rules {
     fn lasso(&self) -> Lasso {
         let stop = StoppingRule::UpTo { tol: self.tol, max_passes: self.max_iter };
@@ -71,9 +77,43 @@ impl Rules {
             Algorithm::Omp => self.omp.code(atoms, rows, codes, work),
         }
     }
+
+    fn pack(&self, out: &mut Packer) {
+        out.count(self.algorithm as u64);
+        [self.alpha, self.tol, self.omp.max_squared_error].into_iter().for_each(|x| out.number(x));
+        [self.positive, self.debias].into_iter().for_each(|yes| out.count(u64::from(yes)));
+        [self.max_iter, self.omp.n_nonzero].into_iter().for_each(|n| out.count(n as u64));
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let algorithm = from.count()? as usize;
+        from.check(algorithm < ALGORITHMS.len())?;
+        let (alpha, tol, max_squared_error) = (from.number()?, from.number()?, from.number()?);
+        let (positive, debias) = (from.flag()?, from.flag()?);
+        let (max_iter, n_nonzero) = (from.count()? as usize, from.count()? as usize);
+        let omp = Omp::to_error(max_squared_error, n_nonzero);
+        Ok(Self { algorithm: ALGORITHMS[algorithm], alpha, positive, debias, tol, max_iter, omp })
+    }
 }
 
 impl<C: Real> Solver<C> {
+    /// The gather of the largest correlation of each row with an atom; only those of the sign that codes may have count.
+    pub(super) fn correlations(&self) -> GatherCorrelations {
+        GatherCorrelations::new(self.atoms.matrix(), self.mean.to_vec(), self.rules.positive, true)
+    }
+
+    pub(super) fn pack(&self, out: &mut Packer) {
+        out.matrix(self.atoms.matrix());
+        self.rules.pack(out);
+        out.numbers(&self.mean);
+    }
+
+    pub(super) fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let (atoms, rules, mean) = (from.matrix()?, Rules::unpack(from)?, from.numbers()?);
+        from.check(atoms.cols() == mean.len() && atoms.rows() > 0)?;
+        Ok(Self { atoms: Arc::new(Atoms::new(&atoms)), rules, mean: Arc::new(mean) })
+    }
+
     /// Codes `rows`; NaN is a missing cell. The bits do not depend on the other rows.
     pub(super) fn code<T: Real>(&self, rows: &[T], measured: bool) -> Coded<C> {
         let rows = self.centred(rows);

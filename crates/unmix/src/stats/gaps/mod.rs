@@ -213,6 +213,31 @@ impl Conditional {
         Self { prior: Some(prior), ..self }
     }
 
+    pub(crate) fn pack(&self, out: &mut Packer) {
+        self.model.pack(out);
+        out.maybe(self.errors.as_ref().map(|errors| &errors.covariances[..]));
+        let prior = self.prior.as_ref();
+        let prior: Option<Vec<f64>> =
+            prior.map(|prior| prior.iter().flat_map(|p| [p.constant, p.per_cell]).collect());
+        out.maybe(prior.as_deref());
+    }
+
+    pub(crate) fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let (model, covariances, prior) = (LinearGaussian::unpack(from)?, from.maybe()?, from.maybe()?);
+        let (p, k) = (model.n_features(), model.n_factors());
+        from.check(covariances.as_ref().is_none_or(|c| c.len() == p * triangle(k + 1)))?;
+        from.check(prior.as_ref().is_none_or(|prior| prior.len() == 2 * k))?;
+        let found = match covariances {
+            Some(covariances) => Self::with_errors(model, covariances, 1),
+            None => Self::new(model),
+        };
+        let precision = |&[constant, per_cell]: &[f64; 2]| Precision { constant, per_cell };
+        Ok(match prior {
+            Some(prior) => found.with_prior(prior.as_chunks::<2>().0.iter().map(precision).collect()),
+            None => found,
+        })
+    }
+
     /// Prior precision of factor `a` of a row with this number of observed cells.
     fn precision(&self, a: usize, cells: usize) -> f64 {
         self.prior.as_ref().map_or(1.0, |prior| prior[a].of(cells))
