@@ -22,7 +22,7 @@ pub(crate) fn posterior<'py>(
     x: &Bound<'py, PyAny>,
     run_options: RunOptionsTuple,
 ) -> PyResult<Posteriors<'py>> {
-    let input = Input::new(x)?;
+    let input = model.input(x)?;
     let (dtype, cost, wanted) = (input.dtype(), model.cost(&input), model.wanted());
     let (model, k) = (model.inner.clone(), model.inner.n_codes());
     let ((numbers, n), notices) = call(py, run_options.into(), dtype, cost, move |run| {
@@ -81,7 +81,7 @@ pub(crate) fn impute<'py>(
     run_options: RunOptionsTuple,
     wanted: (bool, usize, usize),
 ) -> PyResult<Filled<'py>> {
-    let input = Input::new(x)?;
+    let input = model.input(x)?;
     match input.dtype() {
         Dtype::F32 => filled::<f32>(py, model, input, run_options, wanted),
         Dtype::F64 => filled::<f64>(py, model, input, run_options, wanted),

@@ -1,7 +1,7 @@
 //! Reproducibility of components on halves of the rows and with other seeds, as JSON.
 
 use crate::call::{RunOptionsTuple, call};
-use crate::input::{Input, warn};
+use crate::input::warn;
 use crate::model::Model;
 use pyo3::prelude::*;
 use unmix::stability::{Trials, stability as tried};
@@ -17,7 +17,7 @@ pub(crate) fn stability(
     restarts: usize,
     bootstrap: Option<usize>,
 ) -> PyResult<String> {
-    let input = Input::new(x)?;
+    let input = model.input(x)?;
     let (dtype, model, wanted) = (input.dtype(), model.inner.clone(), model.wanted());
     let (found, notices) = call(py, run_options.into(), dtype, None, move |run| {
         let (mut rows, notices) = input.rows(wanted, run)?;

@@ -33,7 +33,7 @@ pub(super) fn write(
     shown: Shown<'_>,
 ) -> PyResult<()> {
     let (title, beside, rate, positions, row_names, refits, pairs, python_call) = shown;
-    let input = x.map(Input::new).transpose()?;
+    let input = x.map(|x| model.input(x)).transpose()?;
     let (model, wanted) = (model.inner.clone(), model.wanted());
     let dtype = input.as_ref().map_or(model.dtype(), Input::dtype);
     let beside = beside.map(|other| ("the other".to_string(), other.inner.as_ref().clone()));
