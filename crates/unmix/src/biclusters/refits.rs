@@ -75,10 +75,10 @@ where
     let independent = begun("ica");
     let n_independent = usize::from(independent.is_some());
     let mut fitted = Vec::new();
-    let at_once = readers(source.n_rows(), model.n_codes(), size_of::<T>());
+    let at_once = readers((source.n_rows(), rows.n_features()), model.n_codes(), size_of::<T>());
     let all = |settings: Map<String, Value>, seeds: Vec<u64>| {
         let fits = Fits { key: model.method().key, settings, rows, source, run };
-        fits.of(seeds.into_iter().map(|seed| (None, seed)).collect(), at_once)
+        fits.of(seeds.into_iter().map(|seed| (None, seed)), at_once)
     };
     if let Some(settings) = independent {
         fitted.extend(all(settings, vec![run.seed])?);
@@ -137,7 +137,7 @@ where
     let settings = begun_from(model, "random").unwrap_or_else(|| model.settings().clone());
     let fits = Fits { key: model.method().key, settings, rows, source, run };
     let jobs = vec![(Some(left), run.seed.wrapping_add(1)), (Some(right), run.seed.wrapping_add(2))];
-    let both = fits.of(jobs, readers(n, k, size_of::<T>()))?;
+    let both = fits.of(jobs, readers((n, rows.n_features()), k, size_of::<T>()))?;
     let both: Vec<Matrix<f64>> = both.iter().map(|m| directions(m, deviations)).collect();
     let signed = signed(model);
     let agreement = |loadings: &[f64]| {
