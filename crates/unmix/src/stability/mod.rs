@@ -8,8 +8,8 @@
 //! solver, rather than the data, is the reason. Autocorrelated rows, such as samples of a recording, are
 //! assigned to halves in blocks ([`Stability::block_length`]): otherwise the halves would be nearly
 //! identical. The verdict on a component depends on the confidence interval of the agreement, not on the
-//! estimate alone (`interval.rs`). Its sampling error is estimated by a bootstrap over rows (`bootstrap.rs`), or, where that is not
-//! possible or not wanted, a bound from simulations.
+//! estimate alone (`interval.rs`). Its sampling error is estimated by a bootstrap over rows (`bootstrap.rs`),
+//! or, where that is not possible or not wanted, a bound from simulations.
 //!
 //! The model of all rows is the reference: components of every other fit are matched to its components by the
 //! assignment with the largest sum of similarities. Similarity is the cosine of the axes where these are
@@ -18,8 +18,9 @@
 //! because a single outlying row is large in every code and would make all of them similar. In addition, the
 //! components of all fits are clustered, without using the model, as in ICASSO (`clusters.rs`).
 //!
-//! Cost: two fits of half the rows for each split, eight for each resample, and one of all rows for each restart. They run concurrently, each on one thread, and
-//! share their sweeps (`shared_scan.rs`); results have the same bits as those of sequential fits.
+//! Cost: two fits of half the rows for each split, eight for each resample, and one of all rows for each
+//! restart. They run concurrently, each on one thread, and share their sweeps (`shared_scan.rs`); results
+//! have the same bits as those of sequential fits.
 
 mod bootstrap;
 mod chance;
@@ -59,17 +60,15 @@ use serde_json::Value;
 /// Numbers of splits, restarts and resamples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trials {
-    /// Number of random splits into halves. With fewer than [`DEFAULT_SPLITS`] intervals are wide, and with
-    /// one they are `[0, 1]`.
+    /// Number of random splits into halves. With fewer than [`DEFAULT_SPLITS`] intervals are wide, and with one they are `[0, 1]`.
     pub splits: usize,
     /// Fits of all rows from other seeds.
     pub restarts: usize,
     /// Number of resamples of the rows, from which the sampling error of the agreement of halves is estimated; each costs eight fits of half as many
     /// rows. `Some(0)` for a bound from simulations instead, which costs nothing. With one, intervals are `[0, 1]`; fewer than some 20 make them
     /// wide. `None`: 20 if there are 20 rows, or 20 blocks of autocorrelated rows, every resample can be fitted, and rows are not clustered, since
-    /// copies of rows would form clusters of their own; otherwise 0. Those of a run
-    /// that ends early are not used. The intervals of atoms and units are then `[0, 1]`, since the bound is too narrow for units: it is used for
-    /// them with `Some(0)` alone.
+    /// copies of rows would form clusters of their own; otherwise 0. Those of a run that ends early are not used. The intervals of atoms and units
+    /// are then `[0, 1]`, since the bound is too narrow for units: it is used for them with `Some(0)` alone.
     pub bootstrap: Option<usize>,
 }
 
