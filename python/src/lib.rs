@@ -225,9 +225,10 @@ fn select(
 }
 
 /// A table over the number of components of a method with a likelihood, as JSON: `wanted` are the settings as JSON, rules by name, and the
-/// largest number of components.
+/// largest number of components. Its fits end after `max_seconds`.
 #[pyfunction]
-#[pyo3(signature = (method, x, wanted, run_options, names=None, weights=None))]
+#[pyo3(signature = (method, x, wanted, run_options, names=None, weights=None, max_seconds=None))]
+#[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
 fn select_sizes(
     py: Python<'_>,
     method: &str,
@@ -236,6 +237,7 @@ fn select_sizes(
     run_options: RunOptionsTuple,
     names: Option<Vec<String>>,
     weights: Option<Vec<f64>>,
+    max_seconds: Option<f64>,
 ) -> PyResult<String> {
     let input = Input::new(x, None)?;
     let refused = |e| raised(e, input.dtype());
@@ -244,6 +246,7 @@ fn select_sizes(
     let rules = SizeRule::parse(method, &rules).map_err(refused)?;
     let settings = serde_json::from_str(&settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
     let (table, notices) = call(py, run_options.into(), input.dtype(), None, move |run| {
+        let run = &unmix::Run { max_seconds, ..*run };
         let (mut rows, notices) = input.rows(names, run)?;
         if let Some(weights) = weights {
             rows = rows.weighted(weights)?;

@@ -31,17 +31,27 @@ where
     let groups = groups(found);
     let codes = described(&groups, &fits, rows, run)?;
     drop(fits);
-    let mut null = Vec::new();
-    for permutation in 0..refits.permutations {
-        let numbers = permuted(source, n, p, run.seed, permutation)?;
+    let (mut null, mut permutations) = (Vec::new(), 0);
+    while permutations < refits.permutations && !run.ends_early() {
+        let numbers = permuted(source, n, p, run.seed, permutations)?;
         let array = RawArray::borrowed(&numbers, p)?;
         let shuffled = Rows::new(RawArray::borrowed(&numbers, p)?, rows.features().clone(), rows.origin());
         let (found, _) = of_starts(model, &shuffled, &array, refits.starts, &scales, run)?;
+        // Fits that end early find less than those of the rows did: q-values from them would be too small.
+        if run.ends_early() {
+            break;
+        }
         null.extend(super::units::groups(found).iter().map(|g| g[0].evidence));
+        permutations += 1;
     }
-    let (halves, chance) = halves(model, rows, source, &groups, &scales.deviations, run)?;
+    let compared = match run.ends_early() {
+        true => None,
+        false => Some(halves(model, rows, source, &groups, &scales.deviations, run)?),
+    };
+    let incomplete = run.ends_early();
+    let (halves, chance) = compared.filter(|_| !incomplete).unwrap_or_default();
     let evidence: Vec<f64> = groups.iter().map(|g| g[0].evidence).collect();
-    let q = (refits.permutations > 0).then(|| q_values(&evidence, &null, refits.permutations));
+    let q = (permutations > 0).then(|| q_values(&evidence, &null, permutations));
     let modules = groups.iter().zip(codes).enumerate().map(|(i, (group, codes))| Module {
         stability: Some(share_of_fits(group, refits.starts)),
         q_value: q.as_ref().map(|q| q[i]),
@@ -52,7 +62,8 @@ where
         n_rows: n as usize,
         n_features: p,
         starts: refits.starts,
-        permutations: refits.permutations,
+        permutations,
+        incomplete,
         modules: modules.collect(),
         chance,
     })
