@@ -2,7 +2,7 @@
 
 use crate::call::{RunOptionsTuple, call};
 use crate::error::raised;
-use crate::input::{Input, warn};
+use crate::input::warn;
 use crate::model::Model;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -21,7 +21,7 @@ pub(crate) fn evaluate(
     x: &Bound<'_, PyAny>,
     run_options: RunOptionsTuple,
 ) -> PyResult<String> {
-    let input = Input::new(x)?;
+    let input = model.input(x)?;
     let (dtype, model, wanted) = (input.dtype(), model.inner.clone(), model.wanted());
     let (found, notices) = call(py, run_options.into(), dtype, None, move |run| {
         let (mut rows, notices) = input.rows(wanted, run)?;
@@ -44,7 +44,7 @@ pub(crate) fn top_rows<'py>(
     n: usize,
     run_options: RunOptionsTuple,
 ) -> PyResult<Top<'py>> {
-    let input = Input::new(x)?;
+    let input = model.input(x)?;
     let (dtype, cost, model, wanted) =
         (input.dtype(), model.cost(&input), model.inner.clone(), model.wanted());
     let (top, notices) = call(py, run_options.into(), dtype, cost, move |run| {

@@ -1,7 +1,7 @@
 //! Modules of models with non-negative codes, as JSON, and the consensus score.
 
 use crate::call::{RunOptionsTuple, call};
-use crate::input::{Input, warn};
+use crate::input::warn;
 use crate::model::Model;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -21,7 +21,7 @@ pub(crate) fn modules<'py>(
     permutations: usize,
     max_seconds: Option<f64>,
 ) -> PyResult<(String, Bound<'py, PyArray1<f32>>)> {
-    let input = Input::new(x)?;
+    let input = model.input(x)?;
     let (dtype, model, wanted) = (input.dtype(), model.inner.clone(), model.wanted());
     let (text, codes, notices) = call(py, run_options.into(), dtype, None, move |run| {
         let run = &Run { max_seconds, ..*run };

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use unmix::data::{Sink, VecSink};
 use unmix::impute::{ImputeOptions, Imputer};
 use unmix::model::Values;
-use unmix::{Dtype, Error, Real};
+use unmix::{Dtype, Error, Real, Run};
 
 /// Means and covariances of the codes of rows, `n x k` and `n x k x k`.
 type Posteriors<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray3<f64>>);
@@ -22,7 +22,7 @@ pub(crate) fn posterior<'py>(
     x: &Bound<'py, PyAny>,
     run_options: RunOptionsTuple,
 ) -> PyResult<Posteriors<'py>> {
-    let input = Input::new(x)?;
+    let input = model.input(x)?;
     let (dtype, cost, wanted) = (input.dtype(), model.cost(&input), model.wanted());
     let (model, k) = (model.inner.clone(), model.inner.n_codes());
     let ((numbers, n), notices) = call(py, run_options.into(), dtype, cost, move |run| {
@@ -72,19 +72,21 @@ impl<T: Real> Sink<f64> for Imputed<T> {
 /// Rows with their missing cells filled, standard errors, draws, and warnings.
 type Filled<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray2<f64>>, Bound<'py, PyAny>, Vec<String>);
 
-/// Imputes missing cells; `wanted`: whether standard errors are requested, number of draws, number of refits.
+/// Imputes missing cells; `wanted`: whether standard errors are requested, number of draws, number of refits, which end after `max_seconds`.
 #[pyfunction]
+#[pyo3(signature = (model, x, run_options, wanted, max_seconds=None))]
 pub(crate) fn impute<'py>(
     py: Python<'py>,
     model: &Model,
     x: &Bound<'py, PyAny>,
     run_options: RunOptionsTuple,
     wanted: (bool, usize, usize),
+    max_seconds: Option<f64>,
 ) -> PyResult<Filled<'py>> {
-    let input = Input::new(x)?;
+    let input = model.input(x)?;
     match input.dtype() {
-        Dtype::F32 => filled::<f32>(py, model, input, run_options, wanted),
-        Dtype::F64 => filled::<f64>(py, model, input, run_options, wanted),
+        Dtype::F32 => filled::<f32>(py, model, input, run_options, wanted, max_seconds),
+        Dtype::F64 => filled::<f64>(py, model, input, run_options, wanted, max_seconds),
     }
 }
 
@@ -94,10 +96,12 @@ fn filled<'py, T: Real + Element>(
     input: Input,
     run_options: RunOptionsTuple,
     (std, n_draws, bootstrap): (bool, usize, usize),
+    max_seconds: Option<f64>,
 ) -> PyResult<Filled<'py>> {
     let (dtype, wanted, of) = (input.dtype(), model.wanted(), model.inner.clone());
     let p = model.inner.n_features();
     let ((imputed, notes), notices) = call(py, run_options.into(), dtype, None, move |run| {
+        let run = &Run { max_seconds, ..*run };
         let (mut rows, notices) = input.rows(wanted, run)?;
         rows.prepare(run)?;
         let imputer = Imputer::new(&of, &rows, ImputeOptions { std, draws: n_draws, bootstrap }, run)?;

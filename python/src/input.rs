@@ -60,8 +60,16 @@ unsafe impl Send for Address {}
 unsafe impl Sync for Address {}
 
 impl Input {
-    /// From an array of two axes, a sparse matrix, files that were opened, or a path as text.
-    pub(crate) fn new(x: &Bound<'_, PyAny>) -> PyResult<Self> {
+    /// From an array of two axes, a sparse matrix, files that were opened, or a path as text. `fitted` says how the pictures of the fit or of
+    /// the batches before were read, if there are any: pictures that are read in another way give a warning, before anything is computed.
+    pub(crate) fn new(x: &Bound<'_, PyAny>, fitted: Option<&str>) -> PyResult<Self> {
+        let input = Self::of(x)?;
+        let other = fitted.and_then(|fitted| unmix::model::other_pictures(fitted, &input.pictures()?));
+        warn_notes(x.py(), other.as_slice())?;
+        Ok(input)
+    }
+
+    fn of(x: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(files) = x.cast::<Files>() {
             return Ok(Input::Files(files.get().inner.clone()));
         }

@@ -114,7 +114,7 @@ fn fit(
     let given = tensors(given);
     let observer = options::observer(observer);
     let options = RunOptions::new(max_seconds, checkpoint, init, invocation);
-    let input = Input::new(x)?;
+    let input = Input::new(x, None)?;
     // A pass over the rows costs a Gram matrix of the smaller dimension; the computation after it costs the cube of this dimension.
     let cost = input.shape().map(|(n, p)| n.min(p).saturating_mul(n.min(p)).saturating_mul(n.max(p)));
     let pictures = input.pictures();
@@ -168,8 +168,10 @@ fn partial_fit(
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
     let given = tensors(given);
     let init = init.map(|model| model.get().inner.clone());
-    let input = Input::new(x)?;
     let before = before.map(|model| model.get().inner.clone());
+    let earlier =
+        before.as_deref().or(init.as_deref()).and_then(|model| model.report().run.pictures.as_deref());
+    let input = Input::new(x, earlier)?;
     // The columns are those of the earlier batches.
     let wanted = Wanted {
         names: names.or_else(|| before.as_ref().and_then(|model| model.features().names.clone())),
@@ -208,7 +210,7 @@ fn select(
     names: Option<Vec<String>>,
     weights: Option<Vec<f64>>,
 ) -> PyResult<String> {
-    let input = Input::new(x)?;
+    let input = Input::new(x, None)?;
     let rules = Criterion::parse(&rules).map_err(|e| raised(e, input.dtype()))?;
     let (table, notices) = call(py, run_options.into(), input.dtype(), None, move |run| {
         let (mut rows, notices) = input.rows(names, run)?;
@@ -223,9 +225,10 @@ fn select(
 }
 
 /// A table over the number of components of a method with a likelihood, as JSON: `wanted` are the settings as JSON, rules by name, and the
-/// largest number of components.
+/// largest number of components. Its fits end after `max_seconds`.
 #[pyfunction]
-#[pyo3(signature = (method, x, wanted, run_options, names=None, weights=None))]
+#[pyo3(signature = (method, x, wanted, run_options, names=None, weights=None, max_seconds=None))]
+#[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
 fn select_sizes(
     py: Python<'_>,
     method: &str,
@@ -234,14 +237,16 @@ fn select_sizes(
     run_options: RunOptionsTuple,
     names: Option<Vec<String>>,
     weights: Option<Vec<f64>>,
+    max_seconds: Option<f64>,
 ) -> PyResult<String> {
-    let input = Input::new(x)?;
+    let input = Input::new(x, None)?;
     let refused = |e| raised(e, input.dtype());
     let method = unmix::method::find(method).map_err(refused)?;
     let (settings, rules, most) = wanted;
     let rules = SizeRule::parse(method, &rules).map_err(refused)?;
     let settings = serde_json::from_str(&settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
     let (table, notices) = call(py, run_options.into(), input.dtype(), None, move |run| {
+        let run = &unmix::Run { max_seconds, ..*run };
         let (mut rows, notices) = input.rows(names, run)?;
         if let Some(weights) = weights {
             rows = rows.weighted(weights)?;

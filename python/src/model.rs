@@ -65,9 +65,9 @@ impl Model {
         input.shape().map(|(n, _)| n.saturating_mul(per_row))
     }
 
-    /// A sentence if `input` is pictures that are read in another way than those of the fit.
-    pub(crate) fn of_other_pictures(&self, input: &Input) -> Option<String> {
-        input.pictures().and_then(|row| self.inner.other_pictures(&row))
+    /// The rows `x`, with a warning if they are pictures that are read in another way than those of the fit.
+    pub(crate) fn input(&self, x: &Bound<'_, PyAny>) -> PyResult<Input> {
+        Input::new(x, self.inner.report().run.pictures.as_deref())
     }
 }
 
@@ -250,6 +250,11 @@ impl Model {
     fn choose(&self, setting: &str, requested: Vec<Selector>) -> PyResult<Vec<usize>> {
         let chosen: Vec<ComponentSelection> = requested.into_iter().map(Selector::chosen).collect();
         self.inner.choose(setting, &chosen).map_err(|error| raised(error, self.inner.dtype()))
+    }
+
+    /// Warns if the rows `x`, which Python reads itself, are pictures that are read in another way than those of the fit.
+    fn check_pictures(&self, x: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.input(x).map(|_| ())
     }
 
     /// Codes of rows, as an array, or written to the file `out`.

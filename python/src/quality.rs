@@ -1,7 +1,7 @@
 //! T² and Q of rows, and measures of encoders, as arrays.
 
 use crate::call::{RunOptionsTuple, call};
-use crate::input::{Input, warn, warn_notes};
+use crate::input::warn;
 use crate::model::Model;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -48,8 +48,7 @@ pub(crate) fn quality<'py>(
     run_options: RunOptionsTuple,
     columns: bool,
 ) -> PyResult<Measured<'py>> {
-    let input = Input::new(x)?;
-    warn_notes(py, model.of_other_pictures(&input).as_slice())?;
+    let input = model.input(x)?;
     let (dtype, cost, model, wanted) =
         (input.dtype(), model.cost(&input), model.inner.clone(), model.wanted());
     let p = if columns { model.n_features() } else { 0 };
@@ -83,8 +82,7 @@ pub(crate) fn measures<'py>(
     x: &Bound<'py, PyAny>,
     run_options: RunOptionsTuple,
 ) -> PyResult<(Vec<&'static str>, Bound<'py, PyArray2<f64>>)> {
-    let input = Input::new(x)?;
-    warn_notes(py, model.of_other_pictures(&input).as_slice())?;
+    let input = model.input(x)?;
     let (dtype, cost, model, wanted) =
         (input.dtype(), model.cost(&input), model.inner.clone(), model.wanted());
     let names_of = model.code().encoder().measures();
@@ -108,8 +106,7 @@ pub(crate) fn sparse_path<'py>(
     n_alphas: usize,
     run_options: RunOptionsTuple,
 ) -> PyResult<Alphas<'py>> {
-    let input = Input::new(x)?;
-    warn_notes(py, model.of_other_pictures(&input).as_slice())?;
+    let input = model.input(x)?;
     let (dtype, model, wanted) = (input.dtype(), model.inner.clone(), model.wanted());
     let ((alphas, numbers), notices) = call(py, run_options.into(), dtype, None, move |run| {
         let (rows, notices) = input.rows(wanted, run)?;

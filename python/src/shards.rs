@@ -31,7 +31,7 @@ pub(crate) fn gather_shards<'py>(
     weights: Option<Vec<f64>>,
     run_options: RunOptionsTuple,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let input = Input::new(x)?;
+    let input = Input::new(x, None)?;
     let (answer, notices) = call(py, run_options.into(), input.dtype(), None, move |run| {
         let (mut rows, notices) = input.rows(Wanted::default(), run)?;
         rows.prepare(run)?;

@@ -71,7 +71,9 @@ impl Sums {
         names: Option<Vec<String>>,
         weights: Option<Vec<f64>>,
     ) -> PyResult<()> {
-        let input = Input::new(x)?;
+        // Another thread that adds rows may hold the lock, and may need the interpreter meanwhile.
+        let fitted = py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).pictures.clone());
+        let input = Input::new(x, fitted.as_deref())?;
         let (cost, dtype) =
             (input.shape().map(|(n, p)| n.saturating_mul(p).saturating_mul(p)), input.dtype());
         let (shared, pictures) = (self.0.clone(), input.pictures());

@@ -67,6 +67,21 @@ def test_imputed_cells_standard_errors_and_draws(rows):
             model.impute(X, **wrong)
 
 
+def test_refits_end_at_the_time_limit(rows):
+    X = rows[1]
+    model = PPCA(n_components=2).fit(X)
+    known = model.impute(X, return_std=True, bootstrap=0)
+    with pytest.warns(UserWarning, match="refits ended early at the time limit"):
+        late = model.impute(X, return_std=True, max_seconds=1e-9)
+    for ours, expected in zip(late, known, strict=True):
+        assert_array_equal(ours, expected)
+    whole, in_time = (model.impute(X, return_std=True, bootstrap=3, max_seconds=limit) for limit in (None, 1e6))
+    assert_array_equal(in_time[1], whole[1])
+    assert not np.array_equal(whole[1], known[1])
+    with pytest.raises(ValueError, match="max_seconds must be a number of seconds above 0 or None, got 'soon'"):
+        model.impute(X, max_seconds="soon")
+
+
 def test_partial_fits_refuse_missing_cells_and_name_a_remedy(rows):
     whole, X = rows
     grown = PPCA(n_components=2).partial_fit(whole[:70]).partial_fit(whole[70:])

@@ -1,5 +1,6 @@
 """Pictures and sounds are read as other packages read them."""
 
+import copy
 import pickle
 import warnings
 
@@ -10,7 +11,7 @@ from scipy.io import wavfile
 from test_readers import SEEDS, assert_same, random, without_run
 
 import unmix
-from unmix import PCA, DictionaryLearning
+from unmix import ICA, PCA, PPCA, RFN, DictionaryLearning, SparseAutoencoder, SparseCoder, SubspaceClustering
 
 
 @SEEDS
@@ -93,14 +94,103 @@ def test_pictures_and_an_array_of_their_pixels_give_the_same_model(tmp_path):
     assert without_run(models[0]) == without_run(models[1])
 
 
-def test_the_way_in_which_pictures_were_read_is_kept(tmp_path):
+def patches(folder):
+    """Eight random pictures in two handles: 96 patches of 4x4 pixels, and 96 of 2x8."""
     rng = np.random.RandomState(0)
     for i in range(8):
-        Image.fromarray(rng.randint(0, 256, size=(12, 16)).astype(np.uint8)).save(tmp_path / f"{i}.png")
-    squares, bars, X = unmix.open(tmp_path, patches="4x4"), unmix.open(tmp_path, patches="2x8"), rng.rand(40, 16)
+        Image.fromarray(rng.randint(0, 256, size=(12, 16)).astype(np.uint8)).save(folder / f"{i}.png")
+    return unmix.open(folder, patches="4x4"), unmix.open(folder, patches="2x8")
+
+
+def comparisons(use):
+    """Number of warnings of pictures that are read in another way, and the last of them."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        use()
+    found = [str(warning.message) for warning in caught if "cannot be compared" in str(warning.message)]
+    return len(found), "".join(found[-1:])
+
+
+def of_rows(name, *arguments, **named):
+    """A method of a fitted estimator whose first argument are rows."""
+    return lambda model, X, folder: getattr(model, name)(X, *arguments, **named)
+
+
+#: Estimators, and everything that takes rows once they are fitted: functions of the estimator, the rows and a folder.
+USES = [
+    (
+        PCA(3, random_state=0),
+        {
+            "transform": of_rows("transform"),
+            "encode": lambda model, X, folder: model.encode(X, out=folder / "codes.npy"),
+            "score": of_rows("score"),
+            "score_samples": of_rows("score_samples"),
+            "quality": of_rows("quality"),
+            "quality of columns": of_rows("quality", columns=True),
+            "partial_fit": of_rows("partial_fit"),
+            "stability": lambda model, X, folder: unmix.stability(model, X, splits=2, restarts=1, bootstrap=0),
+            "report": lambda model, X, folder: unmix.report(model, X, path=folder / "page.html"),
+        },
+    ),
+    (ICA(3, random_state=0), {"remove": of_rows("remove", [0]), "match": lambda model, X, folder: model.match(np.arange(96.0), X)}),
+    (ICA(algorithm="easi", random_state=0), {"partial_fit": of_rows("partial_fit")}),
+    (PPCA(3), {"posterior": of_rows("posterior"), "impute": of_rows("impute", return_std=True, bootstrap=2), "partial_fit": of_rows("partial_fit")}),
+    (SparseCoder(np.eye(16), alpha=0.1), {"quality": of_rows("quality"), "path": of_rows("path", n_alphas=3), "impute": of_rows("impute")}),
+    (DictionaryLearning(4, random_state=0), {"partial_fit": of_rows("partial_fit")}),
+    (SparseAutoencoder(n_components=4, max_epochs=2, random_state=0), {"evaluate": of_rows("evaluate"), "top_rows": of_rows("top_rows", n=2)}),
+    (
+        SubspaceClustering(2, 2, algorithm="ppca-mixture", random_state=0),
+        {"predict": of_rows("predict"), "predict_proba": of_rows("predict_proba"), "score_samples": of_rows("score_samples")},
+    ),
+    (RFN(4, max_iter=5, random_state=0), {"biclusters": lambda model, X, folder: unmix.biclusters(model, X, n_starts=0)}),
+]
+
+
+@pytest.mark.parametrize(
+    "estimator, name, use", [pytest.param(of, name, use, id=f"{type(of).__name__}-{name}") for of, uses in USES for name, use in uses.items()]
+)
+def test_everything_that_takes_rows_compares_how_pictures_are_read(tmp_path, estimator, name, use):
+    (tmp_path / "pictures").mkdir()
+    squares, bars = patches(tmp_path / "pictures")
+    model = copy.deepcopy(estimator)
+    with warnings.catch_warnings():
+        # Most estimators have iterated too little to converge.
+        warnings.simplefilter("ignore")
+        getattr(model, "partial_fit" if name == "partial_fit" else "fit")(squares)
+    assert comparisons(lambda: use(model, squares, tmp_path)) == (0, "")
+    number, said = comparisons(lambda: use(model, bars, tmp_path))
+    assert number == 1 and "read as patches of 2x8 pixels, and those of the fit were read as patches of 4x4 pixels" in said
+    # Of an array it is not known what a row is.
+    assert comparisons(lambda: use(model, squares.read(), tmp_path)) == (0, "")
+
+
+def test_batches_that_continue_a_given_model_are_compared_with_its_pictures(tmp_path):
+    squares, bars = patches(tmp_path)
+    first = DictionaryLearning(4, random_state=0).partial_fit(squares)
+    for rows, number in [(squares, 0), (bars, 1)]:
+        batch = DictionaryLearning(4, init=first, random_state=0)
+        assert comparisons(lambda batch=batch, rows=rows: batch.partial_fit(rows))[0] == number
+        assert batch.report_.pictures == "patches of 4x4 pixels"
+
+
+def test_a_batch_whose_warning_is_an_error_is_not_added(tmp_path):
+    squares, bars = patches(tmp_path)
+    model = PCA(3, random_state=0).partial_fit(squares)
+    before = model.n_samples_
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*cannot be compared")
+        with pytest.raises(UserWarning, match="cannot be compared"):
+            model.partial_fit(bars)
+    assert model.n_samples_ == before == 96
+
+
+def test_the_way_in_which_pictures_were_read_is_kept(tmp_path):
+    (squares, bars), X = patches(tmp_path), np.random.RandomState(1).rand(40, 16)
     of_array, of_bars = PCA(3, random_state=0).partial_fit(X), PCA(3, random_state=0).partial_fit(bars)
     # A batch of an array, and one of pictures that are read in another way.
-    grown = PCA(3, random_state=0).partial_fit(squares).partial_fit(X).partial_fit(bars)
+    grown = PCA(3, random_state=0).partial_fit(squares).partial_fit(X)
+    with pytest.warns(UserWarning, match="cannot be compared"):
+        grown.partial_fit(bars)
     learned = DictionaryLearning(4, random_state=0).partial_fit(squares).partial_fit(X)
     with pytest.warns(UserWarning, match="cannot be compared"):
         merged = grown.merge(of_bars)
@@ -110,5 +200,3 @@ def test_the_way_in_which_pictures_were_read_is_kept(tmp_path):
             model.transform(squares)
         with pytest.warns(UserWarning, match="read as patches of 2x8 pixels, and those of the fit were read as patches of 4x4"):
             model.transform(bars)
-    with pytest.warns(UserWarning, match="cannot be compared"):
-        grown.quality(bars)

@@ -165,6 +165,14 @@ def test_the_page_has_modules_of_several_starts(planted):
     found = unmix.biclusters(rfn, X, n_starts=2, n_permutations=1)
     assert f"<strong>{len(found)}</strong> modules" in page and ">stability</th>" in page and ">q</th>" in page
     assert f"{found.evidence_[0]:.1f}" in page
+    with pytest.warns(UserWarning, match="the fits ended early"):
+        late = unmix.biclusters(rfn, X, n_starts=2, n_permutations=1, max_seconds=1e-9)
+    assert late.incomplete_ and not found.incomplete_ and late.n_permutations_ == 0
+    assert np.isnan(late.q_value_).all() and np.isnan(late.halves_).all()
+    with pytest.warns(UserWarning, match="the fits ended early"):
+        assert "the fits ended early" in unmix.report(rfn, X, starts=2, permutations=1, max_seconds=1e-9).text
+    with pytest.raises(ValueError, match="max_seconds needs starts"):
+        unmix.report(rfn, X, max_seconds=1.0)
     with pytest.raises(ValueError, match="permutations need starts"):
         unmix.report(rfn, X, permutations=1)
     with pytest.raises(ValueError, match="starts need the rows X"):

@@ -168,9 +168,21 @@ def test_rules_of_a_table_are_checked():
         select_components(DATA.X, method="fastica")
     with pytest.raises(ValueError, match="no method named 'nothing'"):
         select_components(DATA.X, method="nothing")
-    with pytest.raises(ValueError, match="max_components and settings"):
+    with pytest.raises(ValueError, match="max_components, settings and max_seconds"):
         select_components(DATA.X, max_components=3)
     with pytest.raises(ValueError, match="max_components"):
         select_components(DATA.X, method="ppca", settings={"n_components": 2})
     with pytest.raises(KeyError, match="'cells' was not requested"):
         select_components(DATA.X, "bic", method="ppca", max_components=2)["cells"]
+
+
+def test_a_table_ends_at_the_time_limit():
+    with pytest.warns(UserWarning, match="ended early at the time limit"):
+        late = select_components(DATA.X, method="ppca", rules="bic", max_seconds=1e-9)
+    assert len(late.k) == 1
+    in_time = select_components(DATA.X, method="ppca", rules="bic", max_components=5, max_seconds=1e6)
+    assert_array_equal(in_time.bic, select_components(DATA.X, method="ppca", rules="bic", max_components=5).bic)
+    with pytest.raises(ValueError, match="max_seconds can be used only with a method that has a likelihood"):
+        select_components(DATA.X, max_seconds=1.0)
+    with pytest.raises(ValueError, match="max_seconds must be a number of seconds above 0 or None, got 0"):
+        select_components(DATA.X, method="ppca", max_seconds=0)

@@ -103,6 +103,19 @@ def test_an_unfitted_estimator_is_fitted_as_a_clone():
     assert found.verdict == fitted.verdict
 
 
+def test_every_interval_is_open_after_a_time_limit():
+    data = datasets.independent(500, ["gaussian"] * 3, [9, 4, 1])
+    model = PCA(random_state=0).fit(data.X)
+    with pytest.warns(UserWarning, match="the fits ended early at the time limit"):
+        late = unmix.stability(model, data.X, splits=2, restarts=1, max_seconds=1e-9)
+    assert late.incomplete and late.bootstrap == 0 and (late.interval == [0, 1]).all()
+    for of in (model, PCA(random_state=0)):
+        in_time = unmix.stability(of, data.X, splits=2, restarts=1, max_seconds=1e6)
+        assert not in_time.incomplete and in_time.bootstrap == 20
+    with pytest.raises(ValueError, match="max_seconds must be a number of seconds above 0 or None, got -1"):
+        unmix.stability(model, data.X, max_seconds=-1)
+
+
 def test_bad_arguments_are_refused():
     X = np.random.RandomState(0).randn(40, 3)
     model = PCA().fit(X)

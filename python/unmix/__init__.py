@@ -261,19 +261,23 @@ def variants(method: str) -> list[dict[str, str]]:
     return registry()[method]["variants"]
 
 
-def _refits(X, starts, permutations):
-    """The numbers of starts and permuted copies of the modules of a page; None without starts."""
-    if starts is None and permutations is None:
+def _refits(X, starts, permutations, max_seconds):
+    """The numbers of starts and permuted copies of the modules of a page, and the time limit of their fits; None without starts."""
+    from ._options import seconds
+
+    limit = seconds(max_seconds)
+    if starts is permutations is limit is None:
         return None
     if starts is None:
-        raise ValueError("permutations need starts, the number of fits whose units are pooled; give starts=8")
+        needs = "max_seconds needs" if permutations is None else "permutations need"
+        raise ValueError(f"{needs} starts, the number of fits whose units are pooled; give starts=8")
     if X is None:
         raise ValueError("starts need the rows X, to which the fits are made; give X")
     permutations = 10 if permutations is None else permutations
     for name, value, least in (("starts", starts, 1), ("permutations", permutations, 0)):
         if not isinstance(value, Integral) or value < least:
             raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
-    return int(starts), int(permutations)
+    return int(starts), int(permutations), limit
 
 
 def _places(positions):
@@ -313,6 +317,7 @@ def report(
     starts: int | None = None,
     permutations: int | None = None,
     pairs: Sequence[tuple[int, int]] | None = None,
+    max_seconds: float | None = None,
 ) -> Page: ...
 @overload
 def report(
@@ -328,6 +333,7 @@ def report(
     starts: int | None = None,
     permutations: int | None = None,
     pairs: Sequence[tuple[int, int]] | None = None,
+    max_seconds: float | None = None,
 ) -> Page | None: ...
 def report(
     model: Estimator,
@@ -342,6 +348,7 @@ def report(
     starts: int | None = None,
     permutations: int | None = None,
     pairs: Sequence[tuple[int, int]] | None = None,
+    max_seconds: float | None = None,
 ) -> Page | None:
     """Make one self-contained HTML page about a fitted estimator: write it to a file, or return it.
 
@@ -378,6 +385,8 @@ def report(
         Number of copies of the rows with permuted columns, as ``n_permutations`` of :func:`unmix.biclusters`; 10 by default.
     pairs : list of (int, int), optional
         Pairs of components whose codes are the axes of a scatter plot each; ``[(0, 1), (0, 2)]`` by default.
+    max_seconds : float, optional
+        Time limit in seconds for the fits of ``starts`` and ``permutations``, as of :func:`unmix.biclusters`.
 
     Returns
     -------
@@ -414,13 +423,14 @@ def report(
     check_is_fitted(model)
     if beside is not None:
         check_is_fitted(beside)
-    refits = _refits(X, starts, permutations)
+    refits = _refits(X, starts, permutations, max_seconds)
     rows, names = (None, None) if X is None else (model._rows(X), row_names(X))
     named = None if color is None else labels(color)
     places = None if positions is None else _places(positions)
     pairs, other, rate = _pairs(pairs), None if beside is None else beside._model, None if rate is None else float(rate)
     options = {"color": color, "title": title, "beside": beside, "rate": rate, "positions": positions}
     options |= {"starts": starts, "permutations": None if permutations == 10 else permutations, "pairs": None if pairs == [(0, 1), (0, 2)] else pairs}
+    options["max_seconds"] = None if refits is None else refits[2]
     shown = (title, other, rate, places, names, refits, pairs, report_source(X, options))
     if path is not None:
         model._model.page(os.fspath(path), model._run_arguments(), rows, named, shown)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import time
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
 from ._html import table
-from ._input import row_names
-from ._stability import _seed_of
+from ._input import row_names, warn
+from ._options import seconds
+from ._stability import _fitted, _seed_of
 from ._threads import threads_here
 from ._types import Array, Rows, Seed
 
@@ -80,11 +77,12 @@ class Biclusters(BiclusterMixin):
     q_value_ : ndarray of shape (n_modules,)
         Estimated false discovery rate among the modules that have at least as much evidence: the number of such modules of rows with
         permuted columns, and one more, per permutation, divided by their number; at most that of any module with less evidence. So it is at
-        least ``1 / (n_permutations_ k)`` for the
-        first ``k`` modules; it is 1 for modules without evidence, and NaN without permutations. Under this null hypothesis columns are
-        independent, so a dense background of correlated columns is not part of it.
+        least ``1 / (n_permutations_ k)`` for the first ``k`` modules; it is 1 for modules without evidence, and NaN without permutations,
+        or if none was fitted in time. Under this null hypothesis columns are independent, so a dense background of correlated columns is
+        not part of it.
     halves_ : ndarray of shape (n_modules,)
-        The smaller of the two cosines with the nearest unit of a fit to either half of the rows. NaN if no refits were made.
+        The smaller of the two cosines with the nearest unit of a fit to either half of the rows. NaN if no refits were made, or not in
+        time.
     halves_chance_ : float
         Chance level of ``halves_``: the same for loadings in random order, mean over the modules.
     rare_, small_ : ndarray of bool of shape (n_modules,)
@@ -92,7 +90,9 @@ class Biclusters(BiclusterMixin):
     units_ : list of ndarray of int of shape (n_units, 2)
         The similar units that form the module: number of the fit, and of the unit in it; the first one describes the module.
     n_starts_, n_permutations_ : int
-        Number of fits whose units are pooled, and number of permuted copies of the rows.
+        Number of fits whose units are pooled, and number of permuted copies of the rows whose fits are complete.
+    incomplete_ : bool
+        Whether the fits ended early, at ``max_seconds``.
 
     See Also
     --------
@@ -130,6 +130,7 @@ class Biclusters(BiclusterMixin):
     units_: list[Array]
     n_starts_: int
     n_permutations_: int
+    incomplete_: bool
 
     def __init__(self, text: str, names: Any = None, codes: Array | None = None, row_names: Any = None) -> None:
         fields = json.loads(text)
@@ -150,6 +151,7 @@ class Biclusters(BiclusterMixin):
         self.small_ = np.array([module["small"] for module in modules], dtype=bool)
         self.units_ = [np.array(module["units"], dtype=int).reshape(-1, 2) for module in modules]
         self.n_starts_, self.n_permutations_ = int(fields["starts"]), int(fields["permutations"])
+        self.incomplete_ = bool(fields.get("incomplete", False))
         self._names = None if names is None else [str(name) for name in names]
         self._row_names = None if row_names is None else [str(name) for name in row_names]
 
@@ -240,7 +242,8 @@ def biclusters(
     verbose : {0, 1, 2}, default=0
         0 silent, 1 a progress bar, 2 a line for each step, on stderr.
     max_seconds : float or None, default=None
-        Time limit in seconds for all fits together, which then end with their current results.
+        Time limit in seconds for all fits together, which then end with their current results, with a warning. q-values are from the
+        permuted copies whose fits are complete by then, and halves are not compared.
 
     Returns
     -------
@@ -271,21 +274,11 @@ def biclusters(
     for name, value in {"n_starts": n_starts, "n_permutations": n_permutations}.items():
         if not isinstance(value, Integral) or value < 0:
             raise ValueError(f"{name} must be an integer of at least 0, got {value!r}")
-    if max_seconds is not None and not max_seconds > 0:
-        raise ValueError(f"max_seconds must be a number of seconds above 0 or None, got {max_seconds!r}")
-    try:
-        check_is_fitted(estimator)
-    except NotFittedError:
-        estimator, begun = clone(estimator), time.monotonic()
-        if random_state is not None:
-            estimator.set_params(random_state=random_state)
-        if max_seconds is not None:
-            estimator.set_params(max_seconds=max_seconds)
-        estimator.fit(X)
-        max_seconds = None if max_seconds is None else max(max_seconds - (time.monotonic() - begun), 1e-3)
+    estimator, limit = _fitted(estimator, X, seconds(max_seconds), random_state)
     rows = estimator._rows(X)
     seed = estimator.report_.seed if random_state is None else _seed_of(estimator, random_state)
     run_options = (seed, threads_here(), int(verbose))
-    seconds = None if max_seconds is None else float(max_seconds)
-    text, codes = _unmix.modules(estimator._model, rows, run_options, int(n_starts), int(n_permutations), seconds)
+    text, codes = _unmix.modules(estimator._model, rows, run_options, int(n_starts), int(n_permutations), limit)
+    for warning in json.loads(text)["warnings"]:
+        warn(warning)
     return Biclusters(text, getattr(estimator, "feature_names_in_", None), codes, row_names(X))

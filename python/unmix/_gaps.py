@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _unmix
 from ._components import framed, in_frame
 from ._input import warn
+from ._options import seconds
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Gaps(_Estimator):
         check_is_fitted(self)
         return _unmix.posterior(self._model, self._rows(X), self._run_arguments())
 
-    def impute(self, X: Rows, return_std: bool = False, n_draws: int = 0, bootstrap: int = 20) -> Any:
+    def impute(self, X: Rows, return_std: bool = False, n_draws: int = 0, bootstrap: int = 20, max_seconds: float | None = None) -> Any:
         """Fill the missing cells of rows; observed cells are left unchanged.
 
         A cell is filled with its conditional mean given the observed cells of its row. Standard errors are those of a new observation of
@@ -82,6 +83,8 @@ class Gaps(_Estimator):
             refit each. :func:`unmix.metrics.pool` combines the estimates from these tables.
         bootstrap : int, default=20
             Number of refits to resampled rows, for standard errors and draws; 0 treats the parameters as known.
+        max_seconds : float or None, default=None
+            Time limit in seconds for the refits: standard errors and draws are from those that are complete by then, with a warning.
 
         Returns
         -------
@@ -126,7 +129,7 @@ class Gaps(_Estimator):
             if value < 0:
                 raise ValueError(f"{name} must be at least 0, got {value}")
         wanted = (bool(return_std), int(n_draws), int(bootstrap))
-        filled, std, draws, notes = _unmix.impute(self._model, self._rows(X), self._run_arguments(), wanted)
+        filled, std, draws, notes = _unmix.impute(self._model, self._rows(X), self._run_arguments(), wanted, seconds(max_seconds))
         for note in notes:
             warn(note)
         filled, std = (in_frame(self, table, X) for table in (filled, std))

@@ -19,6 +19,15 @@ if TYPE_CHECKING:
     from ._types import Path
 
 
+def seconds(max_seconds):
+    """A time limit of several fits together, in seconds; None for none."""
+    if max_seconds is None:
+        return None
+    if not isinstance(max_seconds, Real) or not max_seconds > 0:
+        raise ValueError(f"max_seconds must be a number of seconds above 0 or None, got {max_seconds!r}")
+    return float(max_seconds)
+
+
 class Iteration(NamedTuple):
     """An iteration of a fit, as a ``callback`` receives it.
 

@@ -11,6 +11,7 @@ import numpy as np
 from . import _unmix
 from ._html import table
 from ._input import _weights, registry, warn
+from ._options import seconds
 from ._threads import threads_here
 from ._types import Array, Rows, Seed
 from .pca import PCA
@@ -311,6 +312,7 @@ def select_components(
     sample_weight: ArrayLike | None = None,
     random_state: Seed = None,
     verbose: int = 0,
+    max_seconds: None = None,
 ) -> Selection: ...
 @overload
 def select_components(
@@ -323,6 +325,7 @@ def select_components(
     sample_weight: ArrayLike | None = None,
     random_state: Seed = None,
     verbose: int = 0,
+    max_seconds: float | None = None,
 ) -> Comparison: ...
 def select_components(
     X: Rows,
@@ -334,6 +337,7 @@ def select_components(
     sample_weight: ArrayLike | None = None,
     random_state: Seed = None,
     verbose: int = 0,
+    max_seconds: float | None = None,
 ) -> Selection | Comparison:
     """Return the number of components by every rule.
 
@@ -364,6 +368,9 @@ def select_components(
         Seed of ``"parallel"``, ``"cv"`` and ``"cells"``.
     verbose : {0, 1, 2}, default=0
         0 silent, 1 a progress bar, 2 a line for each step, on stderr.
+    max_seconds : float or None, default=None
+        Time limit in seconds for all fits of such a table, which then ends before the number of components whose fits are not complete,
+        with a warning.
 
     Returns
     -------
@@ -408,8 +415,9 @@ def select_components(
     if method not in registry():
         raise ValueError(f"there is no method named {method!r}; choose one of: {', '.join(registry())}")
     of_variances = registry()[method]["select_by_variances"]
-    if of_variances and (max_components is not None or settings is not None):
-        raise ValueError("max_components and settings can be used only with a method that has a likelihood, as in method='ppca'")
+    limit = seconds(max_seconds)
+    if of_variances and not (max_components is settings is limit is None):
+        raise ValueError("max_components, settings and max_seconds can be used only with a method that has a likelihood, as in method='ppca'")
     reader = PCA(random_state=random_state, verbose=verbose)
     reader._method = method
     reader._validate_params()
@@ -422,7 +430,7 @@ def select_components(
         found = Selection(_unmix.select(rows, asked, run_options, names, weights))
     else:
         wanted = (json.dumps(dict(settings or {})), asked, None if max_components is None else int(max_components))
-        found = Comparison(_unmix.select_sizes(method, rows, wanted, run_options, names, weights))
+        found = Comparison(_unmix.select_sizes(method, rows, wanted, run_options, names, weights, limit))
     for warning in found.warnings:
         warn(warning)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
 from ._html import table
+from ._input import warn
+from ._options import seconds
 from ._threads import threads_here
 from ._types import Array, Rows, Seed
 
@@ -150,6 +153,8 @@ class Stability:
         Number of splits.
     bootstrap : int
         Number of resamples from which the sampling error in the intervals is estimated; 0 if it is a bound from simulations.
+    incomplete : bool
+        Whether a time limit was reached before all halves were fitted; every interval is then [0, 1].
     restarts : ndarray of shape (n_components,) or None
         Agreement with fits of all rows from other seeds; None if every seed gives the same bits.
     index : ndarray of shape (n_components,)
@@ -197,6 +202,7 @@ class Stability:
     space_interval: Array
     splits: int
     bootstrap: int
+    incomplete: bool
     restarts: Array | None
     index: Array
     clusters: Clusters
@@ -211,7 +217,7 @@ class Stability:
         for name in ("halves", "interval", "space", "space_interval", "index", "gaussian"):
             setattr(self, name, np.array(fields[name], dtype=float))
         self.block_length, self.splits = int(fields["block_length"]), int(fields.get("splits", fields.get("cuts")))
-        self.bootstrap = int(fields.get("bootstrap", 0))
+        self.bootstrap, self.incomplete = int(fields.get("bootstrap", 0)), bool(fields.get("incomplete", False))
         self.chance = fields.get("chance")
         self.restarts = None if fields["restarts"] is None else np.array(fields["restarts"])
         self.clusters = Clusters(fields["clusters"])
@@ -291,7 +297,15 @@ def _ends(interval):
 
 
 def stability(
-    estimator: Estimator, X: Rows, *, splits: int = 20, restarts: int = 5, bootstrap: int | None = None, random_state: Seed = None, verbose: int = 0
+    estimator: Estimator,
+    X: Rows,
+    *,
+    splits: int = 20,
+    restarts: int = 5,
+    bootstrap: int | None = None,
+    random_state: Seed = None,
+    verbose: int = 0,
+    max_seconds: float | None = None,
 ) -> Stability:
     """Refit an estimator to random halves of the rows, and to all rows from other seeds, to measure which components are reproducible.
 
@@ -319,6 +333,9 @@ def stability(
         Seed of the random halves; None for the seed that the estimator was fitted with.
     verbose : {0, 1, 2}, default=0
         0 silent, 1 a progress bar, 2 a line for each step, on stderr.
+    max_seconds : float or None, default=None
+        Time limit in seconds for all fits together. If it is reached before the fits of all halves are complete, every interval is [0, 1],
+        with a warning; if it is reached during those of resamples, these are not used.
 
     Returns
     -------
@@ -352,14 +369,30 @@ def stability(
         least = 1 if name == "splits" else 0
         if not isinstance(value, Integral) or value < least:
             raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
-    try:
-        check_is_fitted(estimator)
-    except NotFittedError:
-        estimator = clone(estimator).fit(X)
+    estimator, limit = _fitted(estimator, X, seconds(max_seconds))
     rows = estimator._rows(X)
     seed = estimator.report_.seed if random_state is None else _seed_of(estimator, random_state)
     run_options = (seed, threads_here(), int(verbose))
-    return Stability(_unmix.stability(estimator._model, rows, run_options, int(splits), int(restarts), bootstrap and int(bootstrap)))
+    bootstrap = None if bootstrap is None else int(bootstrap)
+    found = Stability(_unmix.stability(estimator._model, rows, run_options, int(splits), int(restarts), bootstrap, limit))
+    if found.incomplete:
+        warn("the fits ended early at the time limit: every interval is [0, 1]")
+    return found
+
+
+def _fitted(estimator, X, max_seconds, random_state=None):
+    """The estimator, or a clone of it that is fitted here if it is not fitted; and what is left of a time limit for both."""
+    try:
+        check_is_fitted(estimator)
+        return estimator, max_seconds
+    except NotFittedError:
+        estimator, begun = clone(estimator), time.monotonic()
+    if random_state is not None:
+        estimator.set_params(random_state=random_state)
+    if max_seconds is not None:
+        estimator.set_params(max_seconds=max_seconds)
+    estimator.fit(X)
+    return estimator, None if max_seconds is None else max(max_seconds - (time.monotonic() - begun), 1e-3)
 
 
 def _seed_of(estimator, random_state):

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import chosen, in_frame
-from ._input import in_memory
+from ._input import _is_path, in_memory
 from ._parameters import ICAParameters
 from ._sources import Sources
 from ._stream import learn_more
@@ -292,6 +292,8 @@ class ICA(ICAParameters, Sources):
         """
         check_is_fitted(self)
         excluded = chosen(self._model, "exclude", exclude)
+        if _is_path(X):
+            self._model.check_pictures(self._rows(X))
         given, X = X, in_memory(X)
         rows = self._rows(X)
         sources = self._model.encode(rows, self._run_arguments())

@@ -20,7 +20,11 @@ pub(crate) fn modules(args: &Modules) -> Done {
     let output = args.output.as_ref().map(|path| place(path, &never)).transpose()?;
     let model = Model::load(&args.model)?;
     let progress = Progress::new(&args.running);
-    let run = Run { seed: args.seed.unwrap_or(model.report().seed), ..progress.run(&args.running) };
+    let run = Run {
+        seed: args.seed.unwrap_or(model.report().seed),
+        max_seconds: args.max_seconds,
+        ..progress.run(&args.running)
+    };
     let options = unmix_io::Options { row_names: true, ..args.reading.options()? };
     // Here `--names` names the members of modules, also where the columns have names.
     let mut input = input::open_unchecked(&model, &files, options, &run, args.running.quiet)?;
@@ -31,6 +35,7 @@ pub(crate) fn modules(args: &Modules) -> Done {
         _ => biclusters(&model, &input.rows, refits, &run)?,
     };
     progress.clear();
+    found.warning().iter().for_each(|said| terminal::warning(said));
     let columns = match (&args.reading.names, args.reading.given_names()?) {
         (Some(path), Some(names)) => Some(named(path, names, model.n_features())?),
         _ => model.features().names.clone(),

@@ -8,7 +8,7 @@ use crate::{input, list, terminal};
 use std::path::{Path, PathBuf};
 use unmix::data::Sink;
 use unmix::impute::{ImputeOptions, Imputer, fill_cells};
-use unmix::{Dtype, Error, Model, Real, with_rows};
+use unmix::{Dtype, Error, Model, Real, Run, with_rows};
 
 /// Distributes the parts of every row to several tables, each of `p` columns.
 struct PartWriter {
@@ -119,7 +119,7 @@ pub(crate) fn impute(args: &Impute) -> Done {
     // Models that cannot impute are refused before any data are read.
     check(&model)?;
     let progress = Progress::new(&apply.running);
-    let run = progress.run(&apply.running);
+    let run = Run { max_seconds: args.max_seconds, ..progress.run(&apply.running) };
     let mut input = input::open_for(&model, &files, apply.reading.options()?, &run, apply.running.quiet)?;
     input.rows.prepare(&run)?;
     let wanted = ImputeOptions { std: args.std.is_some(), draws: args.draws, bootstrap: args.bootstrap };

@@ -55,7 +55,10 @@ pub(crate) fn report(args: &Report, invocation: Option<String>) -> Done {
     if let (Some(starts), Some(rows)) = (args.starts, &rows) {
         let refits =
             Refits { starts, permutations: args.permutations.unwrap_or(Refits::default().permutations) };
-        options.modules = Some(biclusters(&model, rows, refits, &Run { seed: model.report().seed, ..run })?);
+        let run = Run { seed: model.report().seed, max_seconds: args.max_seconds, ..run };
+        let modules = biclusters(&model, rows, refits, &run)?;
+        modules.warning().iter().for_each(|said| terminal::warning(said));
+        options.modules = Some(modules);
     }
     let page = unmix_report::page(&model, rows.as_ref(), &options, &run)?;
     progress.clear();

@@ -29,9 +29,9 @@ pub(crate) fn select(args: &Select) -> Done {
 
 /// Rules based on variances.
 fn of_variances(args: &Select) -> Done {
-    if !args.set.is_empty() || args.max_components.is_some() {
+    if !args.set.is_empty() || args.max_components.is_some() || args.max_seconds.is_some() {
         return Err(Failure::Usage(
-            "--set and --max-components are for methods with a likelihood; give --method, as in --method ppca".into(),
+            "--set, --max-components and --max-seconds are for methods with a likelihood; give --method, as in --method ppca".into(),
         ));
     }
     let rules = Criterion::parse(&args.rules).map_err(|e| Failure::Usage(e.to_string()))?;
@@ -63,7 +63,7 @@ fn of_sizes(args: &Select, method: &'static Method) -> Done {
     check_sizes(method, &request).map_err(usage)?;
     let files = args.input.files()?;
     let progress = Progress::new(&args.running);
-    let run = Run { seed: args.seed, ..progress.run(&args.running) };
+    let run = Run { seed: args.seed, max_seconds: args.max_seconds, ..progress.run(&args.running) };
     let mut input = unmix_io::open_many(&files, &args.reading.options()?, &run)?;
     input.rows = names::given(input.rows, args.reading.given_names()?)?;
     if !args.running.quiet {

@@ -68,6 +68,13 @@ pub struct Imputer {
     filled: AtomicU64,
 }
 
+/// A note on the reason why the errors of the parameters are not estimated.
+fn known(why: &str) -> String {
+    format!(
+        "{why}, so the model parameters are treated as known: standard errors and draws do not include their uncertainty"
+    )
+}
+
 /// Whether missing cells are filled by the decoded code of the observed ones, as by sparse codes.
 fn by_codes(model: &Model) -> bool {
     let codes = model.code().codes();
@@ -76,7 +83,7 @@ fn by_codes(model: &Model) -> bool {
 
 impl Imputer {
     /// Prepares imputation of `rows` by `model`, with refits if these are the rows of the fit and standard errors or draws
-    /// are requested.
+    /// are requested. At the time limit of `run` there are no further refits, and a note says so.
     ///
     /// # Errors
     ///
@@ -154,11 +161,6 @@ impl Imputer {
     where
         for<'b> AnyRows<'b>: From<Rows<'b, T>>,
     {
-        let known = |why: &str| {
-            format!(
-                "{why}, so the model parameters are treated as known: standard errors and draws do not include their uncertainty"
-            )
-        };
         if rows.weights().is_some() {
             self.notes.push(known("weighted rows are not resampled"));
             return Ok(());
@@ -172,8 +174,12 @@ impl Imputer {
         let weights = model.method().accepts.weights;
         let k = model.n_components();
         let settings = model.method().settings_to_compare(model.settings(), k);
-        let mut skipped = 0;
+        let (mut skipped, mut early) = (0, false);
         for b in 0..self.wanted.bootstrap as u64 {
+            early = run.ends_early();
+            if early {
+                break;
+            }
             let Some(rows) = resampled(rows, n, self.seed.wrapping_add(1 + b), weights)? else {
                 self.notes.push(known(
                     "these rows can only be read forward, and the model cannot be fitted to some of them",
@@ -182,23 +188,49 @@ impl Imputer {
             };
             let run = Run { init: Some(model as &dyn Start), checkpoint: None, seed: self.seed, ..*run };
             match fit(model.method().key, &settings, &mut AnyRows::from(rows), &run) {
+                // One that ends early has hardly moved from the parameters of the model, where it started.
+                Ok(_) if run.ends_early() => {
+                    early = true;
+                    break;
+                }
                 Ok(refit) => self.refits.push(refit.conditional()?.clone()),
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
                 // In a resample a column may have no observed cell, or rows no noise.
                 Err(_) => skipped += 1,
             }
         }
-        if skipped > 0 {
-            self.notes.push(format!(
-                "{skipped} of {} resamples of the rows could not be fitted, and are left out of the standard errors and draws",
-                self.wanted.bootstrap
-            ));
+        if self.note_refits(skipped, early) {
+            return Ok(());
         }
         let (n, k) = (model.report().n_samples, k as f64);
         if n > k + 1.0 {
             self.spread = n / (n - k - 1.0);
         }
         Ok(())
+    }
+
+    /// Notes the refits that are missing: `skipped` that were not possible, and those after the time limit, if the refits ended `early`. Returns
+    /// whether there are too few of them.
+    fn note_refits(&mut self, skipped: usize, early: bool) -> bool {
+        // Of one there is no variance.
+        if early && self.refits.len() < 2 {
+            self.refits.clear();
+            self.notes.push(known("refits ended early at the time limit"));
+            return true;
+        }
+        let all = self.wanted.bootstrap;
+        if early {
+            self.notes.push(format!(
+                "refits to resampled rows ended early at the time limit: standard errors and draws are from {} of {all}",
+                self.refits.len()
+            ));
+        }
+        if skipped > 0 {
+            self.notes.push(format!(
+                "{skipped} of {all} resamples of the rows could not be fitted, and are left out of the standard errors and draws"
+            ));
+        }
+        false
     }
 
     /// Number of values for each row: the filled row, its standard errors if they are requested (0 for observed cells), and every

@@ -200,3 +200,23 @@ fn models_rows_and_settings_without_modules_are_refused() {
     let e = of_model(&model, &weighted, &Run::default()).unwrap_err();
     assert!(matches!(e, Error::Unsupported { .. }) && e.to_string().contains("weights"), "{e}");
 }
+
+#[test]
+fn fits_that_end_early_give_no_q_values_and_are_stated() {
+    let made = planted(2.0, 1);
+    let rows = AnyRows::from(rows_of(&made.x));
+    let small = Rfn { n_components: 5, max_iter: 5, ..Rfn::default() };
+    let model = small.fit(&mut rows_of(&made.x), &Run::default()).unwrap();
+    let of = |max_seconds: Option<f64>| {
+        let run = Run { max_seconds, ..Run::default() };
+        biclusters(&model, &rows, Refits { starts: 2, permutations: 2 }, &run).unwrap()
+    };
+    let (whole, late) = (of(None), of(Some(0.0)));
+    assert_eq!((whole.incomplete, whole.permutations, whole.warning()), (false, 2, None));
+    assert!(whole.modules.iter().all(|m| m.q_value.is_some() && m.halves.is_some()));
+    assert_eq!((late.incomplete, late.permutations, late.chance), (true, 0, None));
+    assert!(late.modules.iter().all(|m| m.q_value.is_none() && m.halves.is_none() && m.stability.is_some()));
+    let said = late.warning().unwrap();
+    assert!(said.contains("ended early") && said.contains("there are no q-values"), "{said}");
+    assert_eq!(late.to_json()["warnings"][0], said.as_str());
+}

@@ -3,7 +3,7 @@
 use super::{Model, density};
 use crate::call::{RunOptions, RunOptionsTuple, call};
 use crate::codes::{Direction, warn_unconverged};
-use crate::input::{Input, Wanted, warn, warn_notes};
+use crate::input::{Input, Wanted, warn};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -19,13 +19,11 @@ impl Model {
         out: Option<PathBuf>,
         way: Direction,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let input = Input::new(x)?;
-        let (dtype, cost, model) = (input.dtype(), self.cost(&input), self.inner.clone());
-        let wanted = match way {
-            Direction::Encode => self.wanted(),
-            Direction::Decode => Wanted::default(),
+        let (input, wanted) = match way {
+            Direction::Encode => (self.input(x)?, self.wanted()),
+            Direction::Decode => (Input::new(x, None)?, Wanted::default()),
         };
-        warn_notes(py, self.of_other_pictures(&input).as_slice())?;
+        let (dtype, cost, model) = (input.dtype(), self.cost(&input), self.inner.clone());
         if let Some(out) = out {
             let (encoded, notices) = call(py, run_options, dtype, cost, move |run| {
                 let (rows, notices) = input.rows(wanted, run)?;
@@ -52,10 +50,9 @@ impl Model {
         run_options: RunOptions,
         scaled: bool,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let input = Input::new(x)?;
+        let input = self.input(x)?;
         let (dtype, cost, model, wanted) =
             (input.dtype(), self.cost(&input), self.inner.clone(), self.wanted());
-        warn_notes(py, self.of_other_pictures(&input).as_slice())?;
         let (scores, notices) = call(py, run_options, dtype, cost, move |run| {
             let (rows, notices) = input.rows(wanted, run)?;
             let mut sink = VecSink(Vec::with_capacity(rows.n_rows().unwrap_or(0) as usize));
@@ -80,10 +77,9 @@ impl Model {
         run_options: RunOptionsTuple,
         probabilities: bool,
     ) -> PyResult<Vec<f64>> {
-        let input = Input::new(x)?;
+        let input = self.input(x)?;
         let (dtype, cost, model, wanted) =
             (input.dtype(), self.cost(&input), self.inner.clone(), self.wanted());
-        warn_notes(py, self.of_other_pictures(&input).as_slice())?;
         let (found, notices) = call(py, run_options.into(), dtype, cost, move |run| {
             let (rows, notices) = input.rows(wanted, run)?;
             let mut sink = VecSink(Vec::new());

@@ -209,6 +209,9 @@ pub(crate) struct Impute {
     /// Number of bootstrap refits, for errors and draws of the rows of the fit; 0 treats the parameters as known
     #[arg(long, value_name = "B", default_value_t = 20)]
     pub(crate) bootstrap: usize,
+    /// End the refits after S seconds; errors and draws are from those that are complete by then
+    #[arg(long, value_name = "S", value_parser = seconds, conflicts_with = "triplets")]
+    pub(crate) max_seconds: Option<f64>,
 }
 
 #[derive(Args, Debug)]
@@ -246,6 +249,9 @@ pub(crate) struct Modules {
     /// Number of copies of the rows with permuted columns, for q-values; each is fitted the same number of times
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) permutations: usize,
+    /// End all fits after S seconds; modules are those that they have found by then
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub(crate) max_seconds: Option<f64>,
     /// A file for the members of all modules, a line each: module, row or column, number, name, sign of the loading
     #[arg(short, long, value_name = "CSV")]
     pub(crate) output: Option<PathBuf>,
@@ -292,6 +298,9 @@ pub(crate) struct Select {
     /// The largest number of components [default: until three in a row improve neither BIC nor held-out cells]
     #[arg(long, value_name = "N")]
     pub(crate) max_components: Option<usize>,
+    /// End the fits of the table after S seconds; it has a line for each number whose fits are complete by then
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub(crate) max_seconds: Option<f64>,
     /// A setting of the method, as in standardize=true; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) set: Vec<(String, serde_json::Value)>,
@@ -342,6 +351,9 @@ pub(crate) struct Report {
     /// [default: 10]
     #[arg(long, value_name = "N", requires = "starts")]
     pub(crate) permutations: Option<usize>,
+    /// End the fits of the modules after S seconds; modules are those that they have found by then
+    #[arg(long, value_name = "S", requires = "starts", value_parser = seconds)]
+    pub(crate) max_seconds: Option<f64>,
     /// Title of the page
     #[arg(long)]
     pub(crate) title: Option<String>,

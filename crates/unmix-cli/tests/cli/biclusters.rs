@@ -137,3 +137,22 @@ fn stability_of_units_tests_no_gaussianity() {
     let page = std::fs::read_to_string(b.path("s.html")).unwrap();
     assert!(page.contains("random directions, paired in the same way"));
 }
+
+#[test]
+fn fits_that_end_at_the_time_limit_are_stated() {
+    let b = Folder::new();
+    planted(&b);
+    let refits = "m.safetensors x.csv --starts 2 --permutations 1";
+    let late = b.ok(&format!("biclusters {refits} --max-seconds 0.000001 --json"));
+    assert!(late.err.contains("the fits ended early"), "{}", late.err);
+    let found: Value = serde_json::from_str(&late.out).unwrap();
+    assert_eq!((&found["incomplete"], &found["permutations"]), (&true.into(), &0.into()));
+    let in_time = b.ok(&format!("biclusters {refits} --max-seconds 10000 --json"));
+    assert!(!in_time.err.contains("ended early"), "{}", in_time.err);
+    assert_eq!(in_time.out, b.ok(&format!("biclusters {refits} --json")).out);
+    assert_eq!(b.run(&format!("biclusters {refits} --max-seconds 0")).code, 2);
+    let page = b.ok(&format!("report {refits} --max-seconds 0.000001 -o page.html"));
+    assert!(page.err.contains("the fits ended early"), "{}", page.err);
+    assert!(std::fs::read_to_string(b.path("page.html")).unwrap().contains("the fits ended early"));
+    assert_eq!(b.run("report m.safetensors x.csv --max-seconds 3").code, 2);
+}

@@ -46,6 +46,11 @@ fn missing_cells_are_imputed_with_standard_errors_and_draws_and_observed_cells_k
         }
     }
     assert!(outside <= 2, "{outside} of 48 cells are more than 3 standard errors off");
+    // Without time for refits the parameters are known, and the filled cells are the same.
+    let late = b.ok("impute d.ppca.safetensors d.csv -o late.csv --std late-std.csv --max-seconds 0.000001");
+    assert!(late.err.contains("refits ended early at the time limit"), "{}", late.err);
+    assert_eq!(read("late.csv"), full);
+    assert_ne!(read("late-std.csv"), std);
     // Written to standard output, the filled cells are the same.
     assert_eq!(numbers(&b.ok("impute d.ppca.safetensors d.csv -q").out), full);
     // The page of rows with missing cells shows no NaN.

@@ -161,11 +161,16 @@ fn a_method_with_a_likelihood_has_one_table_over_the_number_of_components() {
     assert!(lines.iter().all(|l| l["cells_standard_error"].as_f64().unwrap() > 0.0), "{table}");
     let fit = json("select d.npy --method ppca --max-components 2 --rules bic --set standardize=true --json");
     assert_eq!((&fit["suggested"], &fit["table"][2]["cells"]), (&Value::from(2), &Value::Null));
+    // A table has a line even if there is no time for one.
+    let late = json("select d.npy --method ppca --max-seconds 0.000001 --json");
+    assert_eq!(late["table"].as_array().map(Vec::len), Some(1), "{late}");
+    assert!(late["warnings"].to_string().contains("ended early at the time limit"), "{late}");
     for (command, code, word) in [
         ("select d.npy --method ppca --rules gap", 2, "no rule named 'gap'"),
         ("select d.npy --method fastica", 2, "no log-likelihood"),
         ("select d.npy --method ppca --set n_components=3", 2, "max_components"),
         ("select d.npy --max-components 3", 2, "--method ppca"),
+        ("select d.npy --max-seconds 3", 2, "--method ppca"),
         ("select d.npy --method pcaa", 2, "did you mean 'pca'?"),
     ] {
         let ran = b.run(command);

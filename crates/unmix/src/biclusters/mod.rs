@@ -92,8 +92,11 @@ pub struct Biclusters {
     pub n_features: usize,
     /// Number of fits whose units were grouped.
     pub starts: usize,
-    /// Number of permuted copies of the rows.
+    /// Number of permuted copies of the rows whose fits have ended.
     pub permutations: usize,
+    /// Whether a time limit was reached: modules are then those of the last iterations of the fits, q-values are from the permuted copies that were
+    /// fitted before, and halves are not compared.
+    pub incomplete: bool,
     /// The modules.
     pub modules: Vec<Module>,
     /// Mean of [`Module::halves`] for loadings in random order: the value by chance.
@@ -105,6 +108,17 @@ impl Biclusters {
     /// without permutations.
     pub fn least_q(&self) -> Option<f64> {
         (self.permutations > 0).then(|| 1.0 / self.permutations as f64)
+    }
+
+    /// A sentence if the time limit was reached.
+    pub fn warning(&self) -> Option<String> {
+        let q_values = match self.permutations {
+            0 => "there are no q-values".into(),
+            1 => "q-values are from 1 permuted copy of the rows".into(),
+            many => format!("q-values are from {many} permuted copies of the rows"),
+        };
+        let text = "the fits ended early: modules are those that they had found by then";
+        self.incomplete.then(|| format!("{text}, {q_values}, and halves are not compared"))
     }
 
     /// As JSON: the list of modules and the other numbers, without codes and loadings.
@@ -130,6 +144,8 @@ impl Biclusters {
             "n_features": self.n_features,
             "starts": self.starts,
             "permutations": self.permutations,
+            "incomplete": self.incomplete,
+            "warnings": self.warning().into_iter().collect::<Vec<String>>(),
             "chance": self.chance,
             "modules": self.modules.iter().map(module).collect::<Vec<_>>(),
         })
@@ -153,6 +169,7 @@ pub fn of_model(model: &Model, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Bicl
             n_features: rows.n_features(),
             starts: 1,
             permutations: 0,
+            incomplete: false,
             modules,
             chance: None,
         })
@@ -190,6 +207,7 @@ fn together<T: Real>(models: &[Model], rows: &Rows<'_, T>, run: &Run<'_>) -> Res
         n_features: rows.n_features(),
         starts: models.len(),
         permutations: 0,
+        incomplete: false,
         modules: groups.iter().zip(codes).map(one).collect(),
         chance: None,
     })

@@ -31,17 +31,27 @@ where
     let groups = groups(found);
     let codes = described(&groups, &fits, rows, run)?;
     drop(fits);
-    let mut null = Vec::new();
-    for permutation in 0..refits.permutations {
-        let numbers = permuted(source, n, p, run.seed, permutation)?;
+    let (mut null, mut permutations) = (Vec::new(), 0);
+    while permutations < refits.permutations && !run.ends_early() {
+        let numbers = permuted(source, n, p, run.seed, permutations)?;
         let array = RawArray::borrowed(&numbers, p)?;
         let shuffled = Rows::new(RawArray::borrowed(&numbers, p)?, rows.features().clone(), rows.origin());
         let (found, _) = of_starts(model, &shuffled, &array, refits.starts, &scales, run)?;
+        // Fits that end early find less than those of the rows did: q-values from them would be too small.
+        if run.ends_early() {
+            break;
+        }
         null.extend(super::units::groups(found).iter().map(|g| g[0].evidence));
+        permutations += 1;
     }
-    let (halves, chance) = halves(model, rows, source, &groups, &scales.deviations, run)?;
+    let compared = match run.ends_early() {
+        true => None,
+        false => Some(halves(model, rows, source, &groups, &scales.deviations, run)?),
+    };
+    let incomplete = run.ends_early();
+    let (halves, chance) = compared.filter(|_| !incomplete).unwrap_or_default();
     let evidence: Vec<f64> = groups.iter().map(|g| g[0].evidence).collect();
-    let q = (refits.permutations > 0).then(|| q_values(&evidence, &null, refits.permutations));
+    let q = (permutations > 0).then(|| q_values(&evidence, &null, permutations));
     let modules = groups.iter().zip(codes).enumerate().map(|(i, (group, codes))| Module {
         stability: Some(share_of_fits(group, refits.starts)),
         q_value: q.as_ref().map(|q| q[i]),
@@ -52,7 +62,8 @@ where
         n_rows: n as usize,
         n_features: p,
         starts: refits.starts,
-        permutations: refits.permutations,
+        permutations,
+        incomplete,
         modules: modules.collect(),
         chance,
     })
@@ -75,10 +86,10 @@ where
     let independent = begun("ica");
     let n_independent = usize::from(independent.is_some());
     let mut fitted = Vec::new();
-    let at_once = readers(source.n_rows(), model.n_codes(), size_of::<T>());
+    let at_once = readers((source.n_rows(), rows.n_features()), model.n_codes(), size_of::<T>());
     let all = |settings: Map<String, Value>, seeds: Vec<u64>| {
         let fits = Fits { key: model.method().key, settings, rows, source, run };
-        fits.of(seeds.into_iter().map(|seed| (None, seed)).collect(), at_once)
+        fits.of(seeds.into_iter().map(|seed| (None, seed)), at_once)
     };
     if let Some(settings) = independent {
         fitted.extend(all(settings, vec![run.seed])?);
@@ -137,7 +148,7 @@ where
     let settings = begun_from(model, "random").unwrap_or_else(|| model.settings().clone());
     let fits = Fits { key: model.method().key, settings, rows, source, run };
     let jobs = vec![(Some(left), run.seed.wrapping_add(1)), (Some(right), run.seed.wrapping_add(2))];
-    let both = fits.of(jobs, readers(n, k, size_of::<T>()))?;
+    let both = fits.of(jobs, readers((n, rows.n_features()), k, size_of::<T>()))?;
     let both: Vec<Matrix<f64>> = both.iter().map(|m| directions(m, deviations)).collect();
     let signed = signed(model);
     let agreement = |loadings: &[f64]| {

@@ -44,7 +44,7 @@ pub(super) fn solve<T: Real>(
     limits: &Limits,
     run: &Run<'_>,
 ) -> Result<SolverResult> {
-    let most = Limits { tol: f64::NEG_INFINITY, max_iter: limits.max_iter.div_ceil(2).max(1) };
+    let most = Limits::count(limits.max_iter.div_ceil(2).max(1));
     let (mut steps, mut state) =
         Steps::begin(run, "rows one by one", most, || Ok(State::new(start, extended)))?;
     let finite = |state: &State| largest(&state.w).is_finite();

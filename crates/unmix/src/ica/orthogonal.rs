@@ -181,7 +181,7 @@ pub(super) fn approach<T: Real>(
     run: &Run<'_>,
 ) -> Result<SolverResult> {
     // The number of steps is limited, the residual is not.
-    let limits = Limits { tol: f64::NEG_INFINITY, max_iter };
+    let limits = Limits::count(max_iter);
     let begun = Search::new(view, contrast, extended, run).begin("approach", &start, limits)?;
     let Some((mut search, mut steps, mut at)) = begun else { return Ok(SolverResult::not_finite(start)) };
     let mut last = 0;

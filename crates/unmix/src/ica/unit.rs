@@ -31,7 +31,7 @@ pub(super) fn solve<T: Real>(
 ) -> Result<SolverResult> {
     let k = view.k;
     let search = Search { view, contrast, acceptance, run };
-    let all = Limits { tol: f64::NEG_INFINITY, max_iter: k as u64 };
+    let all = Limits::count(k as u64);
     let (mut steps, mut at) = Steps::begin(run, "units", all, || Ok(UnitsFound::nothing(k)))?;
     for i in steps.n_iter() as usize..k {
         let mut w = start.row(i).to_vec();

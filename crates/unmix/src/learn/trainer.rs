@@ -226,8 +226,7 @@ impl Trainer {
         run: &Run<'_>,
     ) -> Result<Outcome> {
         let total = batches.per_epoch().saturating_mul(self.max_epochs);
-        let limits = Limits { tol: f64::NEG_INFINITY, max_iter: total };
-        let (mut steps, kept) = Steps::begin(run, "training", limits, || Ok(None))?;
+        let (mut steps, kept) = Steps::begin(run, "training", Limits::count(total), || Ok(None))?;
         if let Some(kept) = kept {
             *state = kept;
         }
@@ -254,9 +253,8 @@ impl Trainer {
                 run.sweep_progress(&stage, batch.done, Some(batches.n_rows()))?;
             }
             let done = learner.done(&state.learner) || self.is_over(state);
-            if run.ends_early() && state.position.epoch < self.max_epochs && !done {
-                outcome = run.early_outcome();
-            }
+            let left = state.position.epoch < self.max_epochs && !done;
+            outcome = steps.spent().filter(|_| left).unwrap_or(outcome);
             Ok(outcome == Outcome::Completed && !done)
         })?;
         state.choose_best();

@@ -46,7 +46,7 @@ pub(crate) use linear::{Linear, LinearParameters, StoredAxes, axes_of, noise_sca
 pub use mixture::Mixture;
 pub use nonnegative::NonNegative;
 pub use path::{ALONG_ALPHA, AlongAlpha};
-pub use pictures::row_of_pictures;
+pub use pictures::{other_pictures, row_of_pictures};
 pub use posterior::PosteriorMean;
 pub use quality::{Measures, Parts, Quality, Residual};
 pub use registry::{Accepts, Fit, MakeSpec, Method, Variant};

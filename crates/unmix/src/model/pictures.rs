@@ -22,18 +22,22 @@ impl Model {
         self
     }
 
-    /// A sentence if the rows of the fit were pictures that were read in another way than as `row`, of [`row_of_pictures`]. Whole pictures
-    /// may be of the size of patches; if they are not, rows have another length, which is an error elsewhere.
+    /// A sentence if the rows of the fit were pictures that were read in another way than as `row`, of [`row_of_pictures`].
     pub fn other_pictures(&self, row: &str) -> Option<String> {
-        let fitted = self.report.run.pictures.as_deref()?;
-        let plain = |row: &str| !row.ends_with(STANDARDISED);
-        let may_be_alike = [fitted, row].contains(&WHOLE) && plain(fitted) && plain(row);
-        if fitted == row || may_be_alike {
-            return None;
-        }
-        Some(format!(
-            "pictures are read as {row}, and those of the fit were read as {fitted}: codes and errors of the two cannot be compared; \
-             read both in the same way"
-        ))
+        other_pictures(self.report.run.pictures.as_deref()?, row)
     }
+}
+
+/// A sentence if pictures that are read as `row` are read in another way than those of a fit, which were read as `fitted`, both of
+/// [`row_of_pictures`]. Whole pictures may be of the size of patches; if they are not, rows have another length, which is an error elsewhere.
+pub fn other_pictures(fitted: &str, row: &str) -> Option<String> {
+    let plain = |row: &str| !row.ends_with(STANDARDISED);
+    let may_be_alike = [fitted, row].contains(&WHOLE) && plain(fitted) && plain(row);
+    if fitted == row || may_be_alike {
+        return None;
+    }
+    Some(format!(
+        "pictures are read as {row}, and those of the fit were read as {fitted}: codes and errors of the two cannot be compared; \
+         read both in the same way"
+    ))
 }

@@ -105,10 +105,10 @@ impl GpmOptions {
         run: &Run<'_>,
         mut on_sweep: impl FnMut(u64, &Matrix<f64>),
     ) -> Result<FixedPoint> {
-        // The outcome depends on the statistics, not on the residual alone.
-        let limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
         let before = rows.sweeps();
-        let (mut steps, mut at) = Steps::begin(run, "polar steps", limits, || Ok(State::new(self, &start)))?;
+        // The outcome depends on the statistics, not on the residual alone: `docs/decisions/0015-one-loop.md`.
+        let (mut steps, mut at) =
+            Steps::begin(run, "polar steps", Limits::NONE, || Ok(State::new(self, &start)))?;
         rows.count_sweeps(at.sweeps);
         loop {
             match self.iteration(rows, &start, at, run, &mut on_sweep)? {

@@ -106,12 +106,15 @@ pub struct SizeRequest<'a> {
     /// The largest number of components; with `None`, the table ends after three successive numbers that improve neither BIC nor
     /// held-out cells.
     pub most: Option<usize>,
+    /// Whether the time limit of the run ends the table. Within a fit it does not: there a number of components is needed, also by fits that have
+    /// ended early.
+    ends_early: bool,
 }
 
 impl<'a> SizeRequest<'a> {
     /// A table by these criteria up to `most` components; with `None`, until no criterion improves.
     pub fn new(settings: &'a Map<String, Value>, rules: &'a [SizeRule], most: Option<usize>) -> Self {
-        Self { settings, rules, most }
+        Self { settings, rules, most, ends_early: true }
     }
 }
 
@@ -169,6 +172,20 @@ impl Sizes {
         self.get(SizeRule::Cells).or(self.rules.first().and_then(|rule| self.get(*rule)))
     }
 
+    /// Ends the table before `k` components, whose fits ended early: their likelihood is below its maximum, and so not comparable. A table has
+    /// at least one line.
+    fn end_early(&mut self, k: usize, size: Size) {
+        let why = "the fits ended early at the time limit";
+        if !self.lines.is_empty() {
+            self.warnings.push(format!("the table ends before {k} components: {why}"));
+            return;
+        }
+        self.lines.push(size);
+        self.warnings.push(format!(
+            "the table has no other number of components than {k}, whose fit may not have converged: {why}"
+        ));
+    }
+
     /// As JSON, in the form that the command line prints for scripts.
     pub fn to_json(&self) -> Value {
         let line = |line: &Size| {
@@ -201,7 +218,8 @@ impl Sizes {
 /// # Errors
 ///
 /// A method without a likelihood, or that does not accept missing cells if cells are to be held out; `n_components` among the settings;
-/// errors of the first fit. A number of components that cannot be fitted, or that does not fit in memory, ends the table, with a warning.
+/// errors of the first fit. A number of components that cannot be fitted, that does not fit in memory, or whose fits end at the time limit of `run`
+/// ends the table, with a warning.
 pub fn compare_sizes(
     method: &'static Method,
     rows: &mut AnyRows<'_>,
@@ -249,8 +267,8 @@ pub(crate) fn size_by<T: Real>(
     let rules = SizeRule::parse(method, &[rule.name()])?;
     // These fits must not use the checkpoint or the initial values of the fit itself.
     let run = Run { checkpoint: None, init: None, ..*run };
-    let table =
-        table_of(method, rows, &SizeRequest { settings: &settings, rules: &rules, most: None }, fit, &run)?;
+    let request = SizeRequest { settings: &settings, rules: &rules, most: None, ends_early: false };
+    let table = table_of(method, rows, &request, fit, &run)?;
     Ok(table.suggested().unwrap_or(method.least_components()))
 }
 
@@ -306,6 +324,10 @@ fn table_of<T: Real>(
             }
             Err(e) => return Err(e),
         };
+        if request.ends_early && run.ends_early() {
+            table.end_early(k, size);
+            break;
+        }
         let costs = [size.bic, size.cells.map_or(f64::INFINITY, |cells| -cells.mean)];
         worse = if costs.iter().zip(&best).any(|(cost, best)| cost < best) { 0 } else { worse + 1 };
         best.iter_mut().zip(costs).for_each(|(best, cost)| *best = best.min(cost));

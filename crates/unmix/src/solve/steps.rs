@@ -26,6 +26,16 @@ pub(crate) struct Limits {
     pub(crate) max_iter: u64,
 }
 
+impl Limits {
+    /// Neither: the loop ends itself, for reasons that are not a residual or a number of iterations.
+    pub(crate) const NONE: Self = Self::count(u64::MAX);
+
+    /// So many iterations, whatever the residual.
+    pub(crate) const fn count(max_iter: u64) -> Self {
+        Self { tol: f64::NEG_INFINITY, max_iter }
+    }
+}
+
 /// State of the loop of one solver.
 pub(crate) struct Steps<'r> {
     run: &'r Run<'r>,

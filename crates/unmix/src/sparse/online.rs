@@ -194,10 +194,9 @@ impl Online {
         first: impl FnOnce() -> Result<OnlineState>,
         run: &Run<'_>,
     ) -> Result<Epochs> {
-        let limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
         let begun = || Ok((Position::default(), Vec::new(), first()?));
         let (mut steps, (from, mut objective, mut state)) =
-            Steps::begin::<(Position, Vec<f64>, OnlineState)>(run, "dictionary", limits, begun)?;
+            Steps::begin::<(Position, Vec<f64>, OnlineState)>(run, "dictionary", Limits::NONE, begun)?;
         let mut outcome = Outcome::Completed;
         // Rows of a batch are coded by all threads, so no thread reads ahead.
         let mut each = |batch: &Batch<'_, T>| {
@@ -216,9 +215,7 @@ impl Online {
                 batch.done,
                 Some(batches.n_rows()),
             )?;
-            if run.ends_early() && batch.next.epoch < epochs {
-                outcome = run.early_outcome();
-            }
+            outcome = steps.spent().filter(|_| batch.next.epoch < epochs).unwrap_or(outcome);
             Ok(outcome == Outcome::Completed)
         };
         if from.epoch < epochs {

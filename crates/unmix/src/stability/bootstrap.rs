@@ -76,7 +76,7 @@ impl Resamples {
     {
         let (n, seed, k) = (fits.source.n_rows(), fits.run.seed, groups.len());
         let mut out = Self::none(k);
-        // The rows of all halves together may not fit into memory.
+        // The models of all halves together may not fit into memory.
         let at_once = (readers / (2 * SPLITS_EACH)).max(1);
         for first in (0..number).step_by(at_once) {
             let jobs = (first..number.min(first + at_once)).flat_map(|resample| {
@@ -85,7 +85,7 @@ impl Resamples {
                 let before = 2 * (SPLITS_EACH * resample) as u64;
                 (before..).zip(halves).map(move |(i, rows)| (Some(rows), seed.wrapping_add(SEEDS + i)))
             });
-            for fitted in fits.of(jobs.collect(), readers)?.chunks(2 * SPLITS_EACH) {
+            for fitted in fits.of(jobs, readers).map_err(of_resample)?.chunks(2 * SPLITS_EACH) {
                 let halves = HalvesResult::compared(reference, fitted, fits.run)?;
                 (0..k).for_each(|j| out.own[j].push(halves.of(j)));
                 halves
@@ -96,6 +96,19 @@ impl Resamples {
             }
         }
         Ok(out)
+    }
+}
+
+/// An error of the fits of a resample; where memory is too small, with what needed it, and how to do without.
+fn of_resample(error: Error) -> Error {
+    match error {
+        Error::Memory { what, need_bytes, have_bytes, remedy } => Error::Memory {
+            what: format!("in a fit to half of a resample of the rows, {what}"),
+            need_bytes,
+            have_bytes,
+            remedy: format!("{remedy}, or choose bootstrap=0"),
+        },
+        error => error,
     }
 }
 

@@ -3,6 +3,7 @@
 use super::shared_scan::{Reader, SharedScan, run_concurrently};
 use crate::data::{AnyRows, RandomAccess, Rows};
 use crate::error::Result;
+use crate::machine::available_memory;
 use crate::method::fit;
 use crate::model::Model;
 use crate::num::Real;
@@ -12,20 +13,24 @@ use serde_json::{Map, Value};
 /// Offset of the seeds of the halves from those of the restarts.
 const HALVES: u64 = 1 << 32;
 
-/// The rows (`None`: all) and the seed of every fit: of the halves of every split, then of the restarts.
+/// The rows (`None`: all) and the seed of a fit.
+pub(crate) type Job = (Option<Vec<u64>>, u64);
+
+/// The fits of the halves of every split, then of the restarts. Rows are drawn by `halves_of` when their fit begins: the row numbers of all halves
+/// together may not fit in memory.
 pub(super) fn jobs(
-    splits: &[(Vec<u64>, Vec<u64>)],
+    splits: usize,
+    halves_of: impl Fn(usize) -> (Vec<u64>, Vec<u64>),
     restarts: usize,
     seed: u64,
-) -> Vec<(Option<Vec<u64>>, u64)> {
-    let mut jobs = Vec::new();
+) -> impl Iterator<Item = Job> {
     // Each half has its own initial values: shared ones would increase the agreement.
-    for (split, (left, right)) in (0u64..).zip(splits) {
-        let seed = seed.wrapping_add(HALVES + 2 * split);
-        jobs.extend([(Some(left.clone()), seed), (Some(right.clone()), seed.wrapping_add(1))]);
-    }
-    jobs.extend((0..restarts as u64).map(|i| (None, seed.wrapping_add(1 + i))));
-    jobs
+    let halves = (0..splits).flat_map(move |split| {
+        let (left, right) = halves_of(split);
+        let seed = seed.wrapping_add(HALVES + 2 * split as u64);
+        [(Some(left), seed), (Some(right), seed.wrapping_add(1))]
+    });
+    halves.chain((0..restarts as u64).map(move |i| (None, seed.wrapping_add(1 + i))))
 }
 
 /// Fits of one method to the same rows, or to some of them.
@@ -41,9 +46,8 @@ impl<T: Real> Fits<'_, '_, T>
 where
     for<'c> AnyRows<'c>: From<Rows<'c, T>>,
 {
-    /// The components found for each job, given by rows (`None`: all) and seed; at most `readers`
-    /// concurrently.
-    pub(crate) fn of(&self, jobs: Vec<(Option<Vec<u64>>, u64)>, readers: usize) -> Result<Vec<Model>> {
+    /// The components found for each job; at most `readers` concurrently.
+    pub(crate) fn of(&self, jobs: impl IntoIterator<Item = Job>, readers: usize) -> Result<Vec<Model>> {
         let mut out = Vec::new();
         let mut jobs = jobs.into_iter().peekable();
         while jobs.peek().is_some() {
@@ -64,8 +68,40 @@ where
     }
 }
 
-/// Number of fits that run concurrently, each of which may hold `k` coordinates of every row in memory.
-pub(crate) fn readers(n: u64, k: usize, size: usize) -> usize {
+/// Number of fits that run concurrently to `n` rows of `p` columns. Each may hold `k` coordinates of every row, of `size` bytes each, the row numbers
+/// of a half, and square tables of the smaller dimension. Together they take at most half of the free memory, because fits that check it at the
+/// same time do not see what the others are about to use; a fit that is too large alone is refused by its own check.
+pub(crate) fn readers((n, p): (u64, usize), k: usize, size: usize) -> usize {
+    /// What more than two fits may take.
     const MEMORY: u64 = 2 << 30;
-    (MEMORY / n.saturating_mul((k * size) as u64).max(1)).clamp(2, 64) as usize
+    /// Square tables: the sums, the matrix that is decomposed, and its eigenvectors.
+    const SQUARES: u64 = 3;
+    let side = n.min(p as u64);
+    let (rows, tables) = (n.saturating_mul((k * size + 4) as u64), side.saturating_mul(8 * SQUARES * side));
+    let each = rows.saturating_add(tables).max(1);
+    let most = each.saturating_mul(2).max(MEMORY);
+    let budget = available_memory().map_or(most, |free| most.min(free / 2));
+    (budget / each).clamp(1, 64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fewer_fits_run_concurrently_where_each_needs_more_memory() {
+        assert_eq!(readers((1000, 20), 5, 8), 64);
+        // 2.4 GB of tables for each, and rows of some petabytes.
+        assert!(readers((20_000, 10_000), 5, 8) <= 2);
+        assert!(readers((1 << 50, 4), 4, 8) <= if cfg!(target_os = "linux") { 1 } else { 2 });
+    }
+
+    #[test]
+    fn halves_come_before_restarts_and_every_fit_has_its_own_seed() {
+        let halves_of = |split: usize| (vec![split as u64], vec![10 + split as u64]);
+        let all: Vec<Job> = jobs(2, halves_of, 2, 7).collect();
+        let seeds = [HALVES + 7, HALVES + 8, HALVES + 9, HALVES + 10, 8, 9];
+        let rows = [Some(vec![0]), Some(vec![10]), Some(vec![1]), Some(vec![11]), None, None];
+        assert_eq!(all, rows.into_iter().zip(seeds).collect::<Vec<Job>>());
+    }
 }

@@ -8,8 +8,8 @@
 //! solver, rather than the data, is the reason. Autocorrelated rows, such as samples of a recording, are
 //! assigned to halves in blocks ([`Stability::block_length`]): otherwise the halves would be nearly
 //! identical. The verdict on a component depends on the confidence interval of the agreement, not on the
-//! estimate alone (`interval.rs`). Its sampling error is estimated by a bootstrap over rows (`bootstrap.rs`), or, where that is not
-//! possible or not wanted, a bound from simulations.
+//! estimate alone (`interval.rs`). Its sampling error is estimated by a bootstrap over rows (`bootstrap.rs`),
+//! or, where that is not possible or not wanted, a bound from simulations.
 //!
 //! The model of all rows is the reference: components of every other fit are matched to its components by the
 //! assignment with the largest sum of similarities. Similarity is the cosine of the axes where these are
@@ -18,8 +18,9 @@
 //! because a single outlying row is large in every code and would make all of them similar. In addition, the
 //! components of all fits are clustered, without using the model, as in ICASSO (`clusters.rs`).
 //!
-//! Cost: two fits of half the rows for each split, eight for each resample, and one of all rows for each restart. They run concurrently, each on one thread, and
-//! share their sweeps (`shared_scan.rs`); results have the same bits as those of sequential fits.
+//! Cost: two fits of half the rows for each split, eight for each resample, and one of all rows for each
+//! restart. They run concurrently, each on one thread, and share their sweeps (`shared_scan.rs`); results
+//! have the same bits as those of sequential fits.
 
 mod bootstrap;
 mod chance;
@@ -44,6 +45,7 @@ pub use verdict::Verdict;
 use crate::data::splits::{Autocorrelation, consecutive, sample, split_in_halves, thinned};
 use crate::data::{AnyRows, RandomAccess, RawArray, Rows, Subset};
 use crate::error::{Error, Result};
+use crate::machine::check_memory;
 pub use crate::metrics::similarity;
 use crate::model::Model;
 use crate::num::{Matrix, Real};
@@ -58,17 +60,15 @@ use serde_json::Value;
 /// Numbers of splits, restarts and resamples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trials {
-    /// Number of random splits into halves. With fewer than [`DEFAULT_SPLITS`] intervals are wide, and with
-    /// one they are `[0, 1]`.
+    /// Number of random splits into halves. With fewer than [`DEFAULT_SPLITS`] intervals are wide, and with one they are `[0, 1]`.
     pub splits: usize,
     /// Fits of all rows from other seeds.
     pub restarts: usize,
     /// Number of resamples of the rows, from which the sampling error of the agreement of halves is estimated; each costs eight fits of half as many
     /// rows. `Some(0)` for a bound from simulations instead, which costs nothing. With one, intervals are `[0, 1]`; fewer than some 20 make them
     /// wide. `None`: 20 if there are 20 rows, or 20 blocks of autocorrelated rows, every resample can be fitted, and rows are not clustered, since
-    /// copies of rows would form clusters of their own; otherwise 0. Those of a run
-    /// that ends early are not used. The intervals of atoms and units are then `[0, 1]`, since the bound is too narrow for units: it is used for
-    /// them with `Some(0)` alone.
+    /// copies of rows would form clusters of their own; otherwise 0. Those of a run that ends early are not used. The intervals of atoms and units
+    /// are then `[0, 1]`, since the bound is too narrow for units: it is used for them with `Some(0)` alone.
     pub bootstrap: Option<usize>,
 }
 
@@ -172,7 +172,8 @@ impl Model {
 ///
 /// # Errors
 ///
-/// Errors of the fits: half of the rows may be too few. Rows that cannot be read in any order, are sparse, or have weights.
+/// Errors of the fits: half of the rows may be too few, or memory for a fit too small. Rows that cannot be read in any order, are sparse, or have
+/// weights.
 pub fn stability(model: &Model, rows: &AnyRows<'_>, trials: Trials, run: &Run<'_>) -> Result<Stability> {
     crate::with_rows!(rows, rows => of_rows(model, rows, trials, run))
 }
@@ -183,10 +184,9 @@ where
 {
     let source = readable(rows)?;
     let (n, p) = (source.n_rows(), rows.n_features());
-    let held = match n.saturating_mul((p * size_of::<T>()) as u64) {
-        bytes if bytes <= HELD => Some(rows.read_range(0..n)?),
-        _ => None,
-    };
+    let bytes = n.saturating_mul((p * size_of::<T>()) as u64);
+    let fit = bytes <= HELD && check_memory("a copy of the rows", bytes, "read them in every pass").is_ok();
+    let held = fit.then(|| rows.read_range(0..n)).transpose()?;
     let array = held.as_deref().map(|held| RawArray::borrowed(held, p)).transpose()?;
     let source = array.as_ref().map_or(source, |array| array as &dyn RandomAccess<T>);
     of_source(model, rows, source, trials, run)
@@ -212,8 +212,7 @@ where
     let together = Autocorrelation::of(&following, n_codes, n);
     let alone = compare::alone(model);
     let number = n_resamples(model, trials, n / together.block_length.max(1))?;
-    let splits: Vec<(Vec<u64>, Vec<u64>)> =
-        (0..trials.splits).map(|split| split_in_halves(n, run.seed, split, together.block_length)).collect();
+    let halves_of = |split: usize| split_in_halves(n, run.seed, split, together.block_length);
     let fits = Fits {
         key: model.method().key,
         settings: model.method().settings_to_compare(model.settings(), model.n_components()),
@@ -221,15 +220,18 @@ where
         source,
         run,
     };
-    let readers = readers(n, k, size_of::<T>());
-    let mut fitted = fits.of(jobs(&splits, trials.restarts, run.seed), readers)?;
+    let readers = readers((n, p), k, size_of::<T>());
+    let mut fitted = fits.of(jobs(trials.splits, halves_of, trials.restarts, run.seed), readers)?;
     let others = fitted.split_off(2 * trials.splits);
 
     let halved = HalvesResult::compared(&reference, &fitted, run)?;
     let held_out = |rows: &[u64]| of(thinned(rows.to_vec()));
     let gaussian = match alone {
         true => Vec::new(),
-        false => halved.gaussian(k, &fitted, splits.first(), held_out, together.block_length > 1, run)?,
+        false => {
+            let first = (trials.splits > 0).then(|| halves_of(0));
+            halved.gaussian(k, &fitted, first.as_ref(), held_out, together.block_length > 1, run)?
+        }
     };
     let restarted = RestartsResult::compared(&reference, model, &others, run)?;
     let groups = groups(model, &following, &gaussian, (n, k), &together.times);
@@ -326,7 +328,8 @@ fn n_resamples(model: &Model, trials: Trials, blocks: u64) -> Result<usize> {
 }
 
 /// The resamples with their number. None if the run ends early during their fits, or if one cannot be fitted and no number was requested: fewer
-/// distinct rows than those of the data may not be enough for a fit.
+/// distinct rows than those of the data may not be enough for a fit. Too little memory is an error in either case: results do not depend on what
+/// else the machine does.
 fn resampled<T: Real>(
     number: usize,
     trials: Trials,
@@ -379,7 +382,7 @@ fn readable<'a, T: Real>(rows: &'a Rows<'_, T>) -> Result<&'a dyn RandomAccess<T
     })
 }
 
-/// Rows of at most this number of bytes are copied to memory once, instead of being read in every pass of every fit.
+/// Rows of at most this number of bytes, if they fit, are copied to memory once, instead of being read in every pass of every fit.
 const HELD: u64 = 1 << 30;
 
 /// Variances along the components, for methods that distinguish directions by them: those whose codes are
@@ -418,3 +421,6 @@ fn index(fits: &[Matrix<f64>], k: usize) -> Vec<f64> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,10 +3,11 @@
 use super::{Plain, with_gaps};
 use crate::made::{on_threads, settings, try_fit};
 use serde_json::json;
+use std::sync::atomic::{AtomicU64, Ordering};
 use unmix::data::VecSink;
 use unmix::impute::{ImputeOptions, Imputer};
 use unmix::num::{Matrix, factor};
-use unmix::{AnyRows, Model, Rows, datasets};
+use unmix::{AnyRows, Model, Observer, Rows, Run, datasets};
 
 fn design(n: usize, share: f64, seed: u64) -> (Vec<f64>, Vec<f64>) {
     let squares = [9.0, 4.0, 2.25].map(|v| v + 0.25);
@@ -16,12 +17,58 @@ fn design(n: usize, share: f64, seed: u64) -> (Vec<f64>, Vec<f64>) {
 }
 
 fn filled(model: &Model, x: &[f64], wanted: ImputeOptions, threads: usize) -> (Vec<f64>, Vec<String>) {
+    filled_by(model, x, wanted, &on_threads(threads))
+}
+
+fn filled_by(model: &Model, x: &[f64], wanted: ImputeOptions, run: &Run<'_>) -> (Vec<f64>, Vec<String>) {
     let rows = AnyRows::F64(Rows::from_slice(x, 12).unwrap());
-    let run = on_threads(threads);
-    let imputer = Imputer::new(model, &rows, wanted, &run).unwrap();
+    let imputer = Imputer::new(model, &rows, wanted, run).unwrap();
     let mut sink = VecSink(Vec::new());
-    unmix::with_rows!(&rows, rows => imputer.fill(rows, &run, &mut sink)).unwrap();
+    unmix::with_rows!(&rows, rows => imputer.fill(rows, run, &mut sink)).unwrap();
     (sink.0, imputer.notes().to_vec())
+}
+
+/// Ends a run early, as a time limit does, once it has been asked so often whether to end.
+struct Patience {
+    asked: AtomicU64,
+    most: u64,
+}
+
+impl Observer for Patience {
+    fn ends_early(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed) >= self.most
+    }
+}
+
+#[test]
+fn refits_end_at_the_time_limit_and_those_that_were_complete_count() {
+    let (_, x) = design(60, 0.3, 4);
+    let model = try_fit("ppca", &settings(json!({"n_components": 3})), &x, 12).unwrap();
+    let wanted = ImputeOptions { std: true, draws: 1, bootstrap: 8 };
+    let known = filled(&model, &x, ImputeOptions { bootstrap: 0, ..wanted }, 1).0;
+    let (late, notes) = filled_by(&model, &x, wanted, &Run { max_seconds: Some(0.0), ..on_threads(1) });
+    let bits = |out: &[f64]| out.iter().map(|x| x.to_bits()).collect::<Vec<u64>>();
+    assert_eq!(bits(&late), bits(&known));
+    let said = "refits ended early at the time limit, so the model parameters are treated as known";
+    assert!(notes.len() == 1 && notes[0].starts_with(said), "{notes:?}");
+
+    let within = |most| {
+        let patience = Patience { asked: AtomicU64::new(0), most };
+        let found = filled_by(&model, &x, wanted, &Run { observer: &patience, ..on_threads(1) });
+        (found, patience.asked.into_inner())
+    };
+    let ((whole, notes), asked) = within(u64::MAX);
+    assert!(notes.is_empty(), "{notes:?}");
+    let ((half, notes), _) = within(asked / 2);
+    let said = "refits to resampled rows ended early at the time limit: standard errors and draws are from ";
+    let count =
+        notes[0].strip_prefix(said).and_then(|rest| rest.strip_suffix(" of 8")?.parse::<usize>().ok());
+    let count = count.unwrap_or_else(|| panic!("{notes:?}"));
+    assert!((2..8).contains(&count), "{count}");
+    // The refits that were complete are those of fewer resamples.
+    let fewer = filled(&model, &x, ImputeOptions { bootstrap: count, ..wanted }, 1).0;
+    assert_eq!(bits(&half), bits(&fewer));
+    assert_ne!(bits(&half), bits(&whole));
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub(super) fn search<T: Real>(
     let rows = some_rows(view, run)?;
     let descent = Descent { rows: &rows, task, least: least_floor(T::DTYPE), auto: false, run };
     let start = task.start(0, run)?;
-    let all = Limits { tol: f64::NEG_INFINITY, max_iter: k as u64 };
+    let all = Limits::count(k as u64);
     let first = || Ok(State { found: SearchResult::empty(r), span: Matrix::zeros(0, r) });
     let (mut steps, mut at) = Steps::begin(run, "atoms", all, first)?;
     for i in steps.n_iter() as usize..k {

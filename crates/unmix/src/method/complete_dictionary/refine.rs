@@ -126,7 +126,7 @@ impl CompleteDictionary {
         let rows = some_rows(view, run)?;
         let auto = self.refine != Refine::Always(true);
         let descent = Descent { rows: &rows, task, least: least_floor(T::DTYPE), auto, run };
-        let all = Limits { tol: f64::NEG_INFINITY, max_iter: w.rows() as u64 };
+        let all = Limits::count(w.rows() as u64);
         let (mut steps, mut out) = Steps::begin(run, "refinement", all, || Ok(Vec::new()))?;
         let limits = Limits { tol: SETTLED, max_iter: MOST };
         for i in out.len()..w.rows() {

@@ -103,7 +103,7 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
         let (rows, run) = (self.view.rows(), self.run);
         let mean = self.task.coordinates.subtracted();
         let basis = self.task.coordinates.basis();
-        let limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
+        let limits = Limits::NONE;
         let first = || {
             let begun = self.iteration(Projection::Polar, &limits);
             let zero = Matrix::zeros(self.task.k, self.task.coordinates.k());
@@ -131,7 +131,7 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
             }
             at.position = batch.next;
             steps.counted(&at)?;
-            Ok(!run.ends_early())
+            Ok(steps.spent().is_none())
         })?;
         Ok(at.w)
     }
@@ -139,7 +139,7 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
     /// One filter after another, each orthogonal to those before.
     fn one_by_one(&self, start: &Matrix<f64>, limits: &Limits) -> Result<SearchResult> {
         let (k, r) = (self.task.k, self.task.coordinates.k());
-        let all = Limits { tol: f64::NEG_INFINITY, max_iter: k as u64 };
+        let all = Limits::count(k as u64);
         let (mut steps, mut at) = Steps::begin(self.run, "atoms", all, || Ok(SearchResult::empty(r)))?;
         for i in steps.n_iter() as usize..k {
             let w = Matrix::from_vec(1, r, away_from(start.row(i), &at.w));

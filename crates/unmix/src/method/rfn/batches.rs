@@ -8,7 +8,7 @@ use crate::model::Outcome;
 use crate::num::Real;
 use crate::rectified::{CodeSums, Normalisation, Statistics};
 use crate::run::Run;
-use crate::solve::Steps;
+use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
 
 /// Rows of a batch whose products are computed at once.
@@ -65,15 +65,15 @@ impl Task<'_> {
                 objective: Vec::new(),
             })
         };
-        let limits = crate::solve::Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
-        let (mut steps, mut search): (_, Search) = Steps::begin(run, "rectified factors", limits, first)?;
+        let (mut steps, mut search): (_, Search) =
+            Steps::begin(run, "rectified factors", Limits::NONE, first)?;
         let mut outcome = Outcome::MaxIter;
         let epochs = self.spec.max_iter;
         let mut work = Workspace::default();
         if search.position.epoch < epochs && search.at.rest() > 0.0 {
             Batches::new(rows, size, run.seed)?.each(search.position, epochs, run.threads, |batch| {
-                if run.ends_early() {
-                    outcome = run.early_outcome();
+                if let Some(early) = steps.spent() {
+                    outcome = early;
                     return Ok(false);
                 }
                 in_iteration(self.batch(&mut search, batch, run, &mut work), batch.position.epoch + 1)?;

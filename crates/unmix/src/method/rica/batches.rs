@@ -38,14 +38,13 @@ impl ByBatches {
     ) -> Result<(Minimum, Outcome)> {
         let (rows, n) = (cost.rows, cost.rows.n_rows().unwrap_or(0));
         rows.here("rica with batch_size")?;
-        let limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
-        let (mut steps, mut search) = Steps::begin(run, "batches", limits, || {
+        let (mut steps, mut search) = Steps::begin(run, "batches", Limits::NONE, || {
             Ok(Search { mean: vec![0.0; x.len()], x, ..Search::default() })
         })?;
         let mut outcome = Outcome::Completed;
         let mut ended = |search: &mut Search, cost: &Cost<'_, '_, T>, next: Position| {
-            if run.ends_early() {
-                outcome = run.early_outcome();
+            if let Some(early) = steps.spent() {
+                outcome = early;
                 return Ok(false);
             }
             if next.epoch > search.position.epoch {

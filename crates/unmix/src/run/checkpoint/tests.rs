@@ -6,7 +6,7 @@ use crate::run::{Event, Observer};
 use crate::solve::{Limits, Steps};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-const FOREVER: Limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
+const FOREVER: Limits = Limits::NONE;
 
 /// Counts iterations, and requests a stop at one of them.
 #[derive(Default)]

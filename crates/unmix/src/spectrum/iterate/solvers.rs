@@ -87,7 +87,7 @@ pub(super) fn deflation<T: Real>(
     tol: f64,
 ) -> Result<Pairs> {
     let (k, width) = (start.rows(), start.cols());
-    let all = Limits { tol: f64::NEG_INFINITY, max_iter: k as u64 };
+    let all = Limits::count(k as u64);
     let first = || Ok(Directions { found: Matrix::zeros(0, width), largest: 0.0, steps: 0 });
     let (mut directions, mut at) = Steps::begin(run, "directions", all, first)?;
     for i in directions.n_iter() as usize..k {
