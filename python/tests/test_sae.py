@@ -84,10 +84,16 @@ def test_atoms_of_seeds_are_matched():
     assert np.shape(found.halves) == (48,)
 
 
+@pytest.mark.parametrize("activation", ["topk", "batch-topk"])
+def test_a_weight_without_a_penalty_gives_a_warning_and_the_same_bits(activation):
+    X, _ = made(300)
+    with pytest.warns(UserWarning, match="alpha"):
+        weighted = sae(activation=activation, alpha=0.1, random_state=0).fit(X)
+    np.testing.assert_array_equal(weighted.components_, sae(activation=activation, random_state=0).fit(X).components_)
+
+
 def test_bad_settings_are_refused():
     X, _ = made(100)
-    with pytest.raises(ValueError, match="fixes the number of active units"):
-        sae(alpha=0.1).fit(X)
     with pytest.raises(ValueError, match="l0 must be at most n_components"):
         sae(l0=49).fit(X)
     with pytest.raises(ValueError, match="the rows have 12 columns"):

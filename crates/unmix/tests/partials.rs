@@ -23,9 +23,9 @@ use unmix::rectified::cubes::Cubes;
 use unmix::select::CellDensities;
 use unmix::stats::gaps::{CellLists, ExpectedMoments, FactorSums, ObservedCells};
 use unmix::stats::{
-    Checksum, Correlations, DirectionSums, Entries, GatherScatter, GatheredRows, Gram, Lengths, Moments, Range, Reweighted,
-    RowWeights, Scatter, ScoreSums, Sketch, SourceSums, Sparsity, Spread, Triangle, UnitSums, from_bytes,
-    to_bytes,
+    Checksum, Correlations, DirectionSums, Entries, GatherScatter, GatheredRows, Gram, Lengths, Moments,
+    Range, Reweighted, RowWeights, Scatter, ScoreSums, Sketch, SourceSums, Sparsity, Spread, Triangle,
+    UnitSums, from_bytes, to_bytes,
 };
 use unmix::{Real, Rows, Run};
 

@@ -251,8 +251,9 @@ fn less_likely_than_gaussian(
     let entropy = 0.5 * coordinates.k() as f64 * (1.0 + (2.0 * std::f64::consts::PI).ln());
     let determinant = coordinates.moments.as_ref().map_or(0.0, |c| 0.5 * super::linear::log_determinant(c));
     let behind = found.value - (entropy + determinant);
-    // A constant column has no density.
-    (behind > 0.0 && behind.is_finite() && coordinates.n_constant == 0).then(|| {
+    // A constant column has no density; whitened coordinates contain none.
+    let has_density = coordinates.moments.is_none() || coordinates.n_constant == 0;
+    (behind > 0.0 && behind.is_finite() && has_density).then(|| {
         let remedy = match fixed_sign(search) {
             Some(_) => "; set extended=true if sources may have flatter tails than a Gaussian",
             None => "",

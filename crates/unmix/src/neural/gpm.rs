@@ -161,13 +161,8 @@ impl GpmOptions {
         }
         // The residual may be that of rounding errors.
         let rounded = step.residual <= ROUNDING * T::DTYPE.eps();
-        let residuals = &at.history[at.changed_at..];
-        if !done && rounded && stalled(residuals, PATIENCE_AT_REST) {
-            // One more sweep for the final residual.
-            at.stopped_early = true;
-        } else if !done && !rounded && stalled(residuals, PATIENCE) && !leaves_saddle(residuals, PATIENCE) {
-            at.stopped_early = !at.halve_steps();
-        }
+        // If the search ends there is one more sweep, for the final residual.
+        at.stopped_early |= !done && at.makes_no_progress(rounded);
         at.resting = done || at.stopped_early;
         if at.stopped_early && with_separations {
             let outcome = if rounded { Outcome::Converged } else { Outcome::Stalled };
@@ -267,6 +262,17 @@ impl From<FixedPoint> for NextStep {
 }
 
 impl State {
+    /// Whether the residual no longer decreases, and smaller steps were tried.
+    fn makes_no_progress(&mut self, rounded: bool) -> bool {
+        let residuals = &self.history[self.changed_at..];
+        if rounded {
+            return stalled(residuals, PATIENCE_AT_REST);
+        }
+        let alternates = self.momentum.opposite >= PATIENCE_AT_REST && stalled(residuals, PATIENCE_AT_REST);
+        let stays = alternates || (stalled(residuals, PATIENCE) && !leaves_saddle(residuals, PATIENCE));
+        stays && !self.halve_steps()
+    }
+
     /// Continues with the next iteration.
     fn continued(self) -> NextStep {
         NextStep::At(Box::new(self))
@@ -327,7 +333,7 @@ const EARLY: u64 = 5;
 /// Number of sweeps without a smaller residual after which the iteration stops. Passing a saddle takes many:
 /// the residual is small there, and then larger until the saddle is left (on photographs 80 sweeps and more).
 const PATIENCE: usize = 250;
-/// The same if the residual is of the size of rounding errors.
+/// The same if the residual is of the size of rounding errors, or steps alternate between two directions.
 const PATIENCE_AT_REST: usize = 50;
 /// The residual decreases if its smallest value in the last fifth of these sweeps is less than this part of that in the others.
 const DECREASE: f64 = 0.9;

@@ -190,6 +190,12 @@ fn a_likelihood_below_that_of_a_gaussian_gives_a_warning() {
         let warned = warning(&model, "a Gaussian model of the rows has a higher likelihood");
         assert_eq!(warned.is_some(), expected, "{given}: {:?}", model.report().warnings);
     }
+    // A constant column is no coordinate of whitened rows.
+    let constant: Vec<f64> =
+        gaussian.chunks(k).flat_map(|row| [row[0], row[1], 7.0, row[2], row[3]]).collect();
+    let model = fit("ica", json!({"algorithm": "infomax", "n_components": k}), &constant, k + 1);
+    let warned = warning(&model, "a Gaussian model of the rows has a higher likelihood");
+    assert!(warned.is_some(), "{:?}", model.report().warnings);
 }
 
 #[test]

@@ -128,7 +128,6 @@ const REFUSED: &[(&str, &str, &str, &str, &str)] = &[
         "layers of a network compute plain codes",
     ),
     ("stacked-rfn", "l1", "normalize=none", "are 0 in every row", "the penalty is too large for these rows"),
-    ("sae", "alpha", "*", "fixes the number of active units", "there is no penalty to weigh"),
 ];
 
 /// Settings of which an effect shows only before convergence.

@@ -13,7 +13,8 @@ use unmix::neural::separation::{Pass, PassSums};
 use unmix::num::{Block, Matrix, factor};
 use unmix::select::{CellDensities, GatherHeldOut};
 use unmix::stats::gaps::{
-    Conditional, ExpectedMoments, FactorSums, GatherFactors, GatherMoments, GatherObserved, LinearGaussian, ObservedCells,
+    Conditional, ExpectedMoments, FactorSums, GatherFactors, GatherMoments, GatherObserved, LinearGaussian,
+    ObservedCells,
 };
 use unmix::stats::{
     Contrast, Correlations, DirectionSums, FeatureView, Filters, Gather, GatherCorrelations,

@@ -13,13 +13,6 @@ fn refused(spec: &SparseAutoencoder, x: &[f64], p: usize) -> String {
 fn settings_that_exclude_each_other_are_refused() {
     let (x, _) = toy(60, 1);
     let plain = SparseAutoencoder::default;
-    for activation in [Activation::Topk, Activation::BatchTopk] {
-        let message = refused(&SparseAutoencoder { activation, alpha: Some(0.1), ..plain() }, &x, 32);
-        assert!(
-            message.contains("alpha") && message.contains("fixes the number of active units"),
-            "{message}"
-        );
-    }
     let spec = SparseAutoencoder { n_components: Some(10), l0: L0::Number(11), ..plain() };
     let message = refused(&spec, &x, 32);
     assert!(message.contains("l0 must be at most n_components, which is 10, got 11"), "{message}");

@@ -49,7 +49,7 @@ impl SparseAutoencoder {
     ///
     /// # Errors
     ///
-    /// No unit; `l0` of 0 or above the number of units; `alpha` with an activation that fixes the number of active units.
+    /// No unit; `l0` of 0 or above the number of units.
     pub(super) fn resolved(&self, p: usize, given: Option<usize>) -> Result<Resolved> {
         let m = self.n_components.or(given).unwrap_or(4 * p);
         check_count(m, 1..=usize::MAX, String::new)?;
@@ -64,14 +64,6 @@ impl SparseAutoencoder {
             }
             L0::Number(l0) => l0,
         };
-        if let Some(alpha) = self.alpha.filter(|_| self.activation.counts()) {
-            let why = format!(
-                "activation={} has no penalty: it fixes the number of active units",
-                self.activation_name()
-            );
-            let remedy = "leave it out and choose l0, or choose activation='relu', 'jumprelu' or 'gated'";
-            return Err(Error::setting("alpha", alpha, why, remedy));
-        }
         let rate = match self.learning_rate {
             LearningRate::Number(rate) => rate,
             LearningRate::Auto(_) => RATE * (UNITS / m as f64).sqrt().min(1.0),
@@ -82,11 +74,6 @@ impl SparseAutoencoder {
             other => other,
         };
         Ok(Resolved { m, l0, rate, dead })
-    }
-
-    /// The activation as in messages, in quotation marks.
-    fn activation_name(&self) -> String {
-        quoted(self.activation)
     }
 
     /// Rejects tables that do not fit in memory.
@@ -257,6 +244,7 @@ pub(super) const BANDWIDTH: f64 = 0.1;
 /// The initial weight of the penalty, `alpha`, and the initial thresholds.
 pub(super) fn weight(activation: Activation, given: Option<f64>, level: f64) -> f64 {
     match (given, activation) {
+        _ if activation.counts() => 0.0,
         (Some(alpha), _) => alpha,
         (None, Activation::Relu | Activation::Gated) => HALF * level,
         _ => 0.0,

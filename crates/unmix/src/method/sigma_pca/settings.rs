@@ -58,7 +58,7 @@ settings! {
         pub max_epochs: Option<usize> = null,
             Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), counting(Counted::Batches), only(TRAINED);
         /// Maximum number of iterations of the deterministic solvers, each a full pass over the data.
-        pub max_iter: u64 = 1000, Kind::at_least(1), only(DETERMINISTIC);
+        pub max_iter: u64 = 3000, Kind::at_least(1), only(DETERMINISTIC);
         /// Convergence tolerance of the deterministic solvers, for their residual; null for 1e-8 in double precision and 1e-4 in single ('native':
         /// 1e-3).
         pub tol: Option<f64> = null, Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]), such_as("1e-8"), only(DETERMINISTIC);

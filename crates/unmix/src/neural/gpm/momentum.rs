@@ -17,6 +17,8 @@ pub(super) struct Momentum {
     before: Option<Matrix<f64>>,
     step: Vec<f64>,
     steps: f64,
+    /// Number of the last steps that were opposite to the step before them.
+    pub(super) opposite: usize,
 }
 
 impl Momentum {
@@ -25,6 +27,7 @@ impl Momentum {
         let step: Vec<f64> = next.as_slice().iter().zip(from.as_slice()).map(|(n, f)| n - f).collect();
         let last = std::mem::replace(&mut self.step, step);
         let alternates = last.iter().zip(&self.step).map(|(l, s)| l * s).sum::<f64>() < 0.0;
+        self.opposite = if alternates { self.opposite + 1 } else { 0 };
         let Some(before) = self.before.replace(next.clone()) else { return Ok(next) };
         let along: f64 = self
             .step
@@ -120,5 +123,18 @@ mod tests {
         // Steps that lead across are taken as they are.
         let (across, _) = walk(None, -0.5, 1e-8);
         assert_eq!(walk(Some(Momentum::default()), -0.5, 1e-8).0, across);
+    }
+
+    #[test]
+    fn opposite_steps_are_counted() {
+        let mut momentum = Momentum::default();
+        let mut w = rotated(0.3);
+        for n in 0..6 {
+            w = momentum.extrapolated(&w, rotated(-angle(&w))).unwrap();
+            assert_eq!(momentum.opposite, n, "the first step has none before it");
+        }
+        momentum.extrapolated(&w, rotated(1.5 * angle(&w))).unwrap();
+        momentum.extrapolated(&rotated(0.5), rotated(0.6)).unwrap();
+        assert_eq!(momentum.opposite, 0);
     }
 }
