@@ -103,11 +103,24 @@ type Cells<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>);
 
 #[pymethods]
 impl Files {
+    /// `stamps` are those of a handle of which this one is a copy.
     #[new]
-    fn new(paths: Vec<PathBuf>, reading: Reading) -> PyResult<Self> {
-        let options = reading.options().map_err(|e| raised(e, Dtype::F64))?;
-        let inner = unmix_io::Files::new(&paths, options).map_err(|e| raised(e, Dtype::F64))?;
-        Ok(Self { inner: Arc::new(inner) })
+    #[pyo3(signature = (paths, reading, stamps=None))]
+    fn new(paths: Vec<PathBuf>, reading: Reading, stamps: Option<&str>) -> PyResult<Self> {
+        let opened = || {
+            let files = unmix_io::Files::new(&paths, reading.options()?)?;
+            match stamps {
+                Some(stamps) => files.with_stamps(stamps),
+                None => Ok(files),
+            }
+        };
+        Ok(Self { inner: Arc::new(opened().map_err(|e| raised(e, Dtype::F64))?) })
+    }
+
+    /// What the system knew of each file when the handle was made.
+    #[getter]
+    fn stamps(&self) -> Option<String> {
+        self.inner.stamps()
     }
 
     #[getter]

@@ -1,5 +1,6 @@
 """`unmix.open`: a handle to rows in files, accepted wherever rows are."""
 
+import copy
 import inspect
 import json
 import os
@@ -41,6 +42,20 @@ def test_a_handle_describes_its_files(table):
     assert repr(rows) == f"unmix.open({os.fspath(path)!r}, drop=['id'], decimal=',')"
     np.testing.assert_array_equal(eval(repr(rows)).read(), X)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(rows)).read(), X)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda rows: pickle.loads(pickle.dumps(rows))], ids=["deepcopy", "pickle"])
+def test_a_copy_of_a_handle_refuses_files_that_have_changed_and_reads_no_others(tmp_path, copied):
+    for name in "ab":
+        np.save(tmp_path / f"{name}.npy", np.eye(4))
+    rows = unmix.open(tmp_path / "*.npy")
+    np.save(tmp_path / "c.npy", np.eye(4))
+    same = copied(rows)
+    assert same.paths == rows.paths and same.shape == (8, 4) and repr(same) == repr(rows)
+    np.testing.assert_array_equal(copied(same).read(), rows.read())
+    np.save(tmp_path / "b.npy", 2 * np.eye(4))
+    with pytest.raises(ValueError, match="open it again"):
+        copied(rows).read()
 
 
 #: Few components and iterations, where the defaults take long, and what a class has to be given.

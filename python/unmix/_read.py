@@ -247,8 +247,16 @@ class Files:
     def __reduce__(self):
         if self._files.read_once:
             raise TypeError(f"{self!r} cannot be pickled: no other process can read the standard input or a pipe again; give its rows, read()")
-        paths, settings = self._given
-        return Files, (paths, settings)
+        return _copied, (*self._given, self._files.paths, self._files.stamps)
+
+
+def _copied(paths, settings, found, stamps):
+    """A copy of a handle, also in another process: of the files that it has found, as they were when it was made."""
+    handle = Files.__new__(Files)
+    handle._given = (paths, settings)
+    handle._files = _unmix.Files(found, _reading(**settings), stamps)
+    handle._about = handle._missing = None
+    return handle
 
 
 def listed_cells(files):

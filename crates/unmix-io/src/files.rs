@@ -3,6 +3,7 @@
 use crate::describe::{Description, describe};
 use crate::stored::{self, Once, Stored};
 use crate::{Input, Options, names, open_files, paths, triplets};
+use serde::{Deserialize, Serialize};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -108,7 +109,7 @@ fn not_stored<T: Real>(rows: &Rows<'_, T>) -> Vec<u64> {
 }
 
 /// What the system knows of a file, by which a change of it is detected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Stamp {
     len: u64,
     modified: Option<SystemTime>,
@@ -242,6 +243,37 @@ impl Files {
             Some((_, FileState::Once(once))) => once.open(run),
             _ => stored::open(path, run),
         }
+    }
+
+    /// What the system knew of each file when the handle was made, as text, for a copy of the handle in another process; `None` if one can be
+    /// read only once.
+    pub fn stamps(&self) -> Option<String> {
+        let stamp = |found: &FileState| match found {
+            FileState::File(stamp) => Some(*stamp),
+            FileState::Once(_) => None,
+        };
+        let all: Option<Vec<Stamp>> = self.files.iter().map(|(_, found)| stamp(found)).collect();
+        all.and_then(|all| serde_json::to_string(&all).ok())
+    }
+
+    /// The copy of a handle, made of its [`paths`](Self::paths), with its [`stamps`](Self::stamps): a file that has changed since the handle was
+    /// made is refused. Numbers of devices are not compared, because another machine may have others for the same file.
+    ///
+    /// # Errors
+    ///
+    /// Text that is not that of the stamps of as many files.
+    pub fn with_stamps(mut self, stamps: &str) -> Result<Self> {
+        let stamps: Vec<Stamp> = serde_json::from_str(stamps).unwrap_or_default();
+        if stamps.len() != self.files.len() {
+            let found = format!("it has {} files, and the stamps are not those of as many", self.files.len());
+            return Err(Error::format("the handle", found, "open the files again"));
+        }
+        for ((_, state), seen) in self.files.iter_mut().zip(stamps) {
+            if let FileState::File(now) = state {
+                *now = Stamp { file: (now.file.0, seen.file.1), ..seen };
+            }
+        }
+        Ok(self)
     }
 
     /// Refuses files that have changed since [`new`](Self::new), as [`open`](Self::open) does: for callers that keep what they have read.

@@ -30,9 +30,9 @@ pub const ENDINGS: &[&str] = &[
 /// A format, whether compressed or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// numpy's.
+    /// An array of numpy.
     Npy,
-    /// numpy's, several arrays in a zip archive.
+    /// Several arrays of numpy in a zip archive.
     Npz,
     /// Tensors after a header in JSON.
     Safetensors,

@@ -21,7 +21,7 @@ impl Moments {
         if self.n > 0.0 && self.unit > 0.0 { self.second / self.n / self.unit / self.unit } else { 0.0 }
     }
 
-    /// Of some values.
+    /// Moments of these values.
     fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
         let (n, sum) = values.clone().fold((0.0, 0.0), |(n, sum), x| (n + 1.0, sum + x));
         let mean = if n > 0.0 { sum / n } else { 0.0 };

@@ -2,7 +2,7 @@
 
 use super::blanks;
 
-/// Characters that may.
+/// Characters that may separate cells, besides blanks.
 const CANDIDATES: [u8; 4] = [b',', b'\t', b';', b'|'];
 
 /// Lines that are examined.

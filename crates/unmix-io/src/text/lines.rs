@@ -128,7 +128,7 @@ impl Dialect {
 pub(super) struct RecordStart(u64);
 
 impl RecordStart {
-    /// That byte.
+    /// The position of its first byte in the text.
     pub(super) fn byte(self) -> u64 {
         self.0
     }

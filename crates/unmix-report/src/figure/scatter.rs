@@ -80,7 +80,7 @@ const GAP: f64 = 1.0;
 /// A rectangle on the drawing, in which a name is written.
 #[derive(Clone, Copy)]
 struct Area {
-    /// Its middle.
+    /// Coordinates of its centre.
     at: (f64, f64),
     /// Half its width and half its height.
     half: (f64, f64),

@@ -194,7 +194,7 @@ impl Bounds<'_> {
                 // As in 1.0, so that it is not mistaken for an integer.
                 format!("{f:?}"),
                 "a share of the variance must be between 0 and 1",
-                "choose a share between 0 and 1, or a whole number of components",
+                "choose a share between 0 and 1, or an integer, the number of components",
             )),
             _ => Ok(()),
         }

@@ -78,7 +78,7 @@ impl<'a> Unpacker<'a> {
 
     /// Reads a count.
     pub fn count(&mut self) -> Result<u64> {
-        let (head, rest) = self.0.split_first_chunk::<8>().ok_or_else(damaged)?;
+        let (head, rest) = self.0.split_first_chunk::<8>().ok_or_else(corrupt)?;
         self.0 = rest;
         Ok(u64::from_le_bytes(*head))
     }
@@ -92,7 +92,7 @@ impl<'a> Unpacker<'a> {
     pub fn numbers(&mut self) -> Result<Vec<f64>> {
         let n = self.count()?;
         if n > (self.0.len() / 8) as u64 {
-            return Err(damaged());
+            return Err(corrupt());
         }
         let (head, rest) = self.0.split_at(8 * n as usize);
         self.0 = rest;
@@ -104,7 +104,7 @@ impl<'a> Unpacker<'a> {
         let (rows, cols) = (self.count()? as usize, self.count()? as usize);
         let data = self.numbers()?;
         if rows.checked_mul(cols) != Some(data.len()) {
-            return Err(damaged());
+            return Err(corrupt());
         }
         Ok(Matrix::from_vec(rows, cols, data))
     }
@@ -136,14 +136,14 @@ impl<'a> Unpacker<'a> {
 
     /// Reads a string.
     pub fn text(&mut self) -> Result<String> {
-        String::from_utf8(self.bytes()?.to_vec()).map_err(|_| damaged())
+        String::from_utf8(self.bytes()?.to_vec()).map_err(|_| corrupt())
     }
 
     /// Reads bytes.
     pub fn bytes(&mut self) -> Result<&'a [u8]> {
         let n = self.count()?;
         if n > self.0.len() as u64 {
-            return Err(damaged());
+            return Err(corrupt());
         }
         let (head, rest) = self.0.split_at(n as usize);
         self.0 = rest;
@@ -152,15 +152,15 @@ impl<'a> Unpacker<'a> {
 
     /// An error unless the sizes of the parts of a statistic agree.
     pub(crate) fn check(&self, agree: bool) -> Result<()> {
-        if agree { Ok(()) } else { Err(damaged()) }
+        if agree { Ok(()) } else { Err(corrupt()) }
     }
 
     /// An error unless all bytes have been read.
     pub fn end(&self) -> Result<()> {
-        if self.0.is_empty() { Ok(()) } else { Err(damaged()) }
+        if self.0.is_empty() { Ok(()) } else { Err(corrupt()) }
     }
 }
 
-fn damaged() -> Error {
+fn corrupt() -> Error {
     Error::format("the packed sums", "they are corrupt or of another kind", "gather the shard again")
 }

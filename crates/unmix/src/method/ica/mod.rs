@@ -315,7 +315,7 @@ pub(super) fn from_settings<S: serde::de::DeserializeOwned>(
             "n_components",
             got,
             e.to_string(),
-            "give a whole number, a share between 0 and 1, or null",
+            "give an integer, a share between 0 and 1, or null",
         )
     })
 }

@@ -59,7 +59,7 @@ struct SolverOutput<'a, T: Real> {
     solved: FixedPoint,
     /// The nonlinearity of the statistics for the verdicts.
     h: Nonlinearity,
-    also: model::ReportExtras,
+    extras: model::ReportExtras,
 }
 
 /// The registry entry.
@@ -148,7 +148,7 @@ impl SigmaPca {
                 true => "rows with sample weights are not divided into halves",
                 false => "half of the rows are too few for such a fit, or do not vary",
             };
-            ended.also.warnings.push(format!("halves=true has no effect: {why}"));
+            ended.extras.warnings.push(format!("halves=true has no effect: {why}"));
         }
         let verdicts = self.with_verdicts(&ended, halves.as_ref(), run)?;
         let model = self.model(ended, verdicts, k, rows.features(), run)?;
@@ -176,8 +176,8 @@ impl SigmaPca {
         let principal = Principal::new(rows, &ask, run)?;
         let (solved, tol) = self.solve(&principal, k.min(principal.r()), T::DTYPE.eps(), run)?;
         let h = self.nonlinearity(solved.a.clone());
-        let also = model::ReportExtras { tol, ..Default::default() };
-        Ok(SolverOutput { principal, solved, h, also }.in_order(self.order))
+        let extras = model::ReportExtras { tol, ..Default::default() };
+        Ok(SolverOutput { principal, solved, h, extras }.in_order(self.order))
     }
 
     /// Solves for `k` components, at most as many as there are coordinates; also returns the tolerance.

@@ -47,7 +47,7 @@ impl<T: Real> SolverOutput<'_, T> {
             [b, score_slope, score_ratio, t, error].into_iter().for_each(of);
         }
         [&mut solved.sigma, &mut solved.a, &mut self.h.a].into_iter().for_each(of);
-        self.also.trained_scale.iter_mut().chain(&mut self.also.norms).for_each(of);
+        self.extras.trained_scale.iter_mut().chain(&mut self.extras.norms).for_each(of);
         self
     }
 }
@@ -62,7 +62,7 @@ impl SigmaPca {
         run: &Run<'_>,
     ) -> Result<Model> {
         let components = self.components(&ended, k, T::DTYPE.eps())?;
-        let SolverOutput { principal: rows, solved, also, .. } = ended;
+        let SolverOutput { principal: rows, solved, extras, .. } = ended;
         let (dtype, found) = (T::DTYPE, &rows.spectrum);
         let (p, kept) = (found.mean.len(), solved.w.rows());
         let (sigma, mut a) = (solved.sigma, solved.a);
@@ -71,7 +71,7 @@ impl SigmaPca {
         let variances = padded(k, sigma.iter().map(|s| (s * rows.unit).powi(2)));
         let mut own =
             of_components(&variances, found.total * (found.n - 1.0) / found.n, &a, &verdicts[..kept], dtype);
-        if let Some(trained_scale) = also.trained_scale {
+        if let Some(trained_scale) = extras.trained_scale {
             own.push((
                 "trained_scale",
                 Tensor::vector(&padded(k, trained_scale.into_iter().take(kept)), dtype),
@@ -92,11 +92,11 @@ impl SigmaPca {
         report.sweeps = rows.sweeps();
         (report.rank, report.n_constant) = (found.rank, found.n_constant);
         (report.outcome, report.n_iter) = (solved.outcome, solved.n_iter);
-        (report.residual, report.tol) = (solved.residual, solved.residual.map(|_| also.tol));
-        report.norms = also.norms;
+        (report.residual, report.tol) = (solved.residual, solved.residual.map(|_| extras.tol));
+        report.norms = extras.norms;
         report.orthonormality = Some(native::orthonormality(&components));
         report.warnings = warnings(found.n_constant, p, kept, k);
-        report.warnings.extend(also.warnings);
+        report.warnings.extend(extras.warnings);
         report.tell_rounding();
         report.warnings.extend(in_words(&verdicts, &a));
         report.warnings.extend(solved.better.filter(|_| self.has_width()).map(wrong_width));
