@@ -285,7 +285,7 @@ class Stability:
         return "\n".join(lines)
 
 
-def _ends(interval):
+def _ends(interval: Array) -> str:
     # Truncated, not rounded: 0.8999 is below 0.9, as in the verdict.
     return " to ".join(f"{np.floor(1000 * end) / 1000:.3f}" for end in interval)
 
@@ -362,7 +362,7 @@ def stability(
     return Stability(_unmix.stability(estimator._model, rows, run_options, int(splits), int(restarts), bootstrap and int(bootstrap)))
 
 
-def _seed_of(estimator, random_state):
-    drawer = type(estimator)()
+def _seed_of(estimator: Estimator, random_state: Seed) -> int:
+    drawer: Any = type(estimator)()
     drawer.random_state = random_state
-    return drawer._seed()
+    return int(drawer._seed())
