@@ -17,6 +17,11 @@ from unmix import _unmix
 from unmix._base import Estimator
 from unmix._read import ReadSettings
 
+#: Options of mypy for packages without types.
+CONFIGURATION = Path(__file__).parents[1] / "pyproject.toml"
+has_mypy = pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed (python/tests/requirements-all.txt)")
+has_configuration = pytest.mark.skipif(not CONFIGURATION.exists(), reason="the tests are not in a checkout")
+
 #: A script of a user. Lines that end in a comment have an error; the comment is the name in which a type checker must find it.
 SCRIPT = '''
 import numpy as np
@@ -99,6 +104,28 @@ only_rows = unmix.datasets.biclusters("D1")
 members, columns = unmix.datasets.biclusters("D1", return_truth=True)[1:]
 print(only_rows.shape, members.sum(), columns.sum())
 print(unmix.datasets.union_of_subspaces().bases[0].shape, unmix.datasets.leaves(2).shape)
+print(pca.encode(X).mean(axis=0), pca.decode(codes, None).shape, ica.inverse_transform(sources, exclude=[0]).shape)
+print(pca.encode(X).shpe)  # shpe
+pca.encode("x.csv", out="codes.npy")
+pca.fit(None)  # fit
+pca.fit(data)  # fit
+print(ica.remove(X, "ica0").men())  # men
+ppca = unmix.PPCA(2).fit(X)
+filled, errors = ppca.impute(X, return_std=True)
+print(filled.shape, errors.max(), ppca.impute(X).mean(), ppca.impute(X, n_draws=3)[1])
+filled, errors, tables = ppca.impute(X, return_std=True, n_draws=3)
+print(errors.mox(), ppca.impute(X).mean())  # mox
+print(coder.transform(X).toarray().mean(), sae.fit_transform(X).toarray(), sae.encode(X).shape, unmix.DictionaryLearning(4).fit(X).transform(X).std())
+print(unmix.read("x.csv").mean(axis=0), opened.read().T, unmix.shards.shard_rows(3, np.float32))
+print(opened.read().maen())  # maen
+print(grown.partial_fit(X).n_sampels_)  # n_sampels_
+unmix.plot.scree(pca).set_titel("variances")  # set_titel
+unmix.plot.components(pca, axes=3)  # components
+unmix.plot.scree(pca).set_title("variances")
+unmix.plot.components(pca).savefig("components.png")
+whitening, unmixing, found = unmix.fastica(X, 2)
+print(whitening.shape, found.std(axis=0), unmix.compat.picard(X.T)[1].shape, unmix.biclusters(rfn, X).get_submatrix(0, X).shape)
+print(unmix.select_components(X, method="ppca").to_dict()["method"], clusters.predict(X), ppca.posterior(X)[0].shape)
 '''
 
 
@@ -152,7 +179,7 @@ def test_pyright_finds_the_mistakes_of_a_script_and_nothing_else(tmp_path):
     assert all(name in found[number] for number, name in wrong.items()), found
 
 
-@pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed (python/tests/requirements-all.txt)")
+@has_mypy
 def test_mypy_finds_the_mistakes_of_a_script_and_nothing_else(tmp_path):
     path = tmp_path / "script.py"
     path.write_text(SCRIPT)
@@ -230,11 +257,10 @@ def test_properties_of_the_extension_have_the_types_of_the_stub(name, tmp_path):
                 assert isinstance(getattr(thing, member.name), known), f"{name}.{member.name}"
 
 
-@pytest.mark.parametrize("name", [*unmix.__all__, "open"])
-def test_public_functions_and_methods_have_annotations(name):
+def public_functions(name):
+    """The functions of a public name of the package: itself, those of a module, the methods and properties of a class; with parameters."""
     thing = getattr(unmix, name)
-    modules = inspect.ismodule(thing)
-    things = [getattr(thing, n) for n in thing.__all__] if modules else [thing]
+    things = [getattr(thing, n) for n in thing.__all__] if inspect.ismodule(thing) else [thing]
     for one in things:
         members = [] if inspect.isfunction(one) else [m for _, m in inspect.getmembers(one)]
         # Of a property the function that computes it.
@@ -242,9 +268,41 @@ def test_public_functions_and_methods_have_annotations(name):
         functions = [one] if inspect.isfunction(one) else [m for m in members if inspect.isfunction(m)]
         for function in functions:
             if function.__module__.startswith("unmix") and not function.__name__.startswith("_"):
-                names = set(inspect.signature(function).parameters) - {"self"}
-                missing = names - set(function.__annotations__)
-                assert not missing and "return" in function.__annotations__, (function.__qualname__, missing)
+                yield function, set(inspect.signature(function).parameters) - {"self"}
+
+
+@pytest.mark.parametrize("name", [*unmix.__all__, "open"])
+def test_public_functions_and_methods_have_annotations(name):
+    for function, names in public_functions(name):
+        missing = names - set(function.__annotations__)
+        assert not missing and "return" in function.__annotations__, (function.__qualname__, missing)
+
+
+@pytest.mark.parametrize("name", [*unmix.__all__, "open"])
+def test_no_parameter_and_no_result_of_a_public_function_is_any(name):
+    # `Any` as a part of a type is allowed: `Array | Any` and `dict[str, Any]` say more than `Any`.
+    for function, names in public_functions(name):
+        vague = {n for n in names | {"return"} if str(function.__annotations__[n]) in ("Any", "typing.Any", "object", "Any | None")}
+        assert not vague, (function.__qualname__, vague)
+
+
+@has_mypy
+@has_configuration
+def test_mypy_strict_finds_nothing_in_the_package(tmp_path):
+    command = [sys.executable, "-m", "mypy", "--strict", f"--config-file={CONFIGURATION}", f"--cache-dir={tmp_path}", str(Path(unmix.__file__).parent)]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "no issues found in " in ran.stdout, ran.stdout + ran.stderr
+
+
+def test_the_package_ignores_no_errors_of_checkers_but_those_about_methods_with_fewer_arguments_than_in_the_base():
+    ignored = {}
+    for path in sorted(Path(unmix.__file__).parent.rglob("*.py")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if "type: ignore" in line and "# type: ignore[override]" not in line:
+                ignored[f"{path.name}:{number}"] = line.strip()
+    # A class whose objects have no hash.
+    assert set(ignored.values()) <= {"__hash__: ClassVar[None] = None  # type: ignore[assignment]"}, ignored
 
 
 def fitted():

@@ -195,7 +195,7 @@ def load(path: Path) -> Estimator:
     cls = getattr(sys.modules[__name__], registry()[model.method]["class"])
     # Tables that a class requires are parameters of its models.
     given = {name: model.tensors["components"] for name in tensor_names(model.method) if name == "dictionary"}
-    estimator = cls(**given, **json.loads(model.settings))
+    estimator: Estimator = cls(**given, **json.loads(model.settings))
     estimator._adopt(model)
     return estimator
 
@@ -258,10 +258,11 @@ def variants(method: str) -> list[dict[str, str]]:
 
     if method not in registry():
         raise ValueError(f"there is no method named {method!r}; choose one of: {', '.join(registry())}")
-    return registry()[method]["variants"]
+    listed: list[dict[str, str]] = registry()[method]["variants"]
+    return listed
 
 
-def _refits(X, starts, permutations, max_seconds):
+def _refits(X: Rows | None, starts: int | None, permutations: int | None, max_seconds: float | None) -> tuple[int, int, float | None] | None:
     """The numbers of starts and permuted copies of the modules of a page, and the time limit of their fits; None without starts."""
     from ._options import seconds
 
@@ -280,25 +281,27 @@ def _refits(X, starts, permutations, max_seconds):
     return int(starts), int(permutations), limit
 
 
-def _places(positions):
+def _places(positions: ArrayLike) -> list[tuple[float, float]]:
     """Positions of sensors as pairs of numbers."""
     import numpy as np
 
-    positions = np.asarray(positions, dtype=np.float64)
-    if positions.ndim != 2 or positions.shape[1] != 2:
-        raise ValueError(f"positions must have two coordinates for each column, but have shape {positions.shape}")
-    return [(float(x), float(y)) for x, y in positions]
+    places = np.asarray(positions, dtype=np.float64)
+    if places.ndim != 2 or places.shape[1] != 2:
+        raise ValueError(f"positions must have two coordinates for each column, but have shape {places.shape}")
+    return [(float(x), float(y)) for x, y in places]
 
 
-def _pairs(pairs):
+def _pairs(pairs: Sequence[tuple[int, int]] | None) -> list[tuple[int, int]] | None:
     """Pairs of components as integers."""
     if pairs is None:
         return None
+    found: list[tuple[int, int]] = []
     try:
         found = [(a, b) for a, b in pairs]
+        is_list = True
     except (TypeError, ValueError):
-        found = None
-    if found is None or not all(isinstance(i, Integral) and i >= 0 for pair in found for i in pair):
+        is_list = False
+    if not is_list or not all(isinstance(i, Integral) and i >= 0 for pair in found for i in pair):
         raise ValueError(f"pairs must be a list of pairs of components, as in [(0, 1), (0, 3)], got {pairs!r}")
     return [(int(a), int(b)) for a, b in found]
 
@@ -306,10 +309,10 @@ def _pairs(pairs):
 @overload
 def report(
     model: Estimator,
-    X: Rows = None,
+    X: Rows | None = None,
     *,
     path: None = None,
-    color: ArrayLike | None = None,
+    color: ArrayLike | Path | Files | None = None,
     title: str | None = None,
     beside: Estimator | None = None,
     rate: float | None = None,
@@ -322,7 +325,7 @@ def report(
 @overload
 def report(
     model: Estimator,
-    X: Rows = None,
+    X: Rows | None = None,
     *,
     path: Path | None = None,
     color: ArrayLike | Path | Files | None = None,
@@ -337,10 +340,10 @@ def report(
 ) -> Page | None: ...
 def report(
     model: Estimator,
-    X: Rows = None,
+    X: Rows | None = None,
     *,
     path: Path | None = None,
-    color: ArrayLike | None = None,
+    color: ArrayLike | Path | Files | None = None,
     title: str | None = None,
     beside: Estimator | None = None,
     rate: float | None = None,
@@ -427,11 +430,11 @@ def report(
     rows, names = (None, None) if X is None else (model._rows(X), row_names(X))
     named = None if color is None else labels(color)
     places = None if positions is None else _places(positions)
-    pairs, other, rate = _pairs(pairs), None if beside is None else beside._model, None if rate is None else float(rate)
-    options = {"color": color, "title": title, "beside": beside, "rate": rate, "positions": positions}
-    options |= {"starts": starts, "permutations": None if permutations == 10 else permutations, "pairs": None if pairs == [(0, 1), (0, 2)] else pairs}
+    shown_pairs, other, rate = _pairs(pairs), None if beside is None else beside._model, None if rate is None else float(rate)
+    options: dict[str, Any] = {"color": color, "title": title, "beside": beside, "rate": rate, "positions": positions}
+    options |= {"starts": starts, "permutations": None if permutations == 10 else permutations, "pairs": None if shown_pairs == [(0, 1), (0, 2)] else shown_pairs}
     options["max_seconds"] = None if refits is None else refits[2]
-    shown = (title, other, rate, places, names, refits, pairs, report_source(X, options))
+    shown = (title, other, rate, places, names, refits, shown_pairs, report_source(X, options))
     if path is not None:
         model._model.page(os.fspath(path), model._run_arguments(), rows, named, shown)
         return None

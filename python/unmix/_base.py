@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -27,14 +27,17 @@ from ._types import Array, Path, Rows
 from ._written import call_source, continued_source, seeded_source
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
     import pandas
     from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
     from typing_extensions import Self
 
     from ._report import Report
 
 
-def _is_fitted_name(name):
+def _is_fitted_name(name: str) -> bool:
     return name.endswith("_") and not name.startswith("_")
 
 
@@ -49,7 +52,7 @@ ADVICE = {
 class _RemoteRows:
     """Shape and type of rows that remote workers hold."""
 
-    def __init__(self, shape, dtype):
+    def __init__(self, shape: tuple[int, int], dtype: str) -> None:
         self.shape, self.dtype = shape, np.dtype(dtype)
 
 
@@ -67,8 +70,8 @@ class Estimator(RunOptions, Settings, Input, Coding):
     n_iter_: int
     report_: Report
 
-    _method: str
-    _model: _unmix.Model
+    #: Sums over the rows so far of a model that is computed from them, after `partial_fit`.
+    _growing: Growing
     #: Name of the units that codes belong to, for the repr: components, factors or subspaces.
     _units = "components"
     #: Whether rows of ``components_`` may be axes.
@@ -156,7 +159,7 @@ class Estimator(RunOptions, Settings, Input, Coding):
         rows, threads = self._fit(X, sample_weight)
         return self._model.encode(rows, (0, threads, int(self.verbose)))
 
-    def _fit(self, X, sample_weight=None, targets=None):
+    def _fit(self, X: Any, sample_weight: Any = None, targets: Any = None) -> tuple[Any, int]:
         """Fit; return the rows as read and the number of threads. ``targets`` are given together with the rows, such as the codes that
         LISTA is trained to reproduce."""
         before = vars(self).copy()
@@ -180,7 +183,7 @@ class Estimator(RunOptions, Settings, Input, Coding):
         self._warn()
         return rows, threads
 
-    def _fit_shards(self, shape, dtype, gather_all, sparse):
+    def _fit_shards(self, shape: tuple[int, int], dtype: str, gather_all: Callable[[bytes], Iterable[bytes]], sparse: bool) -> None:
         """Fit rows that remote workers hold; see :func:`unmix.shards.fit`."""
         if not registry()[self._method]["takes"]["stream"]:
             # In the words of the library, before tables are read.
@@ -205,7 +208,7 @@ class Estimator(RunOptions, Settings, Input, Coding):
         self._warn()
 
     @contextlib.contextmanager
-    def _kept_on_error(self):
+    def _kept_on_error(self) -> Iterator[None]:
         """Restore the estimator if a fit fails."""
         before = vars(self).copy()
         try:
@@ -214,19 +217,19 @@ class Estimator(RunOptions, Settings, Input, Coding):
             self._restore(before)
             raise
 
-    def _restore(self, before):
+    def _restore(self, before: dict[str, Any]) -> None:
         vars(self).clear()
         vars(self).update(before)
 
-    def _names(self, rows):
+    def _names(self, rows: Any) -> list[str] | None:
         """Names of an array's columns; those of a file are in the file."""
         names = None if _is_path(rows) else vars(self).get("feature_names_in_")
         return None if names is None else list(names)
 
-    def _check(self, rows):
+    def _check(self, rows: Any) -> None:
         """Refuse settings that are incompatible with the rows, with scikit-learn's messages. By default nothing."""
 
-    def _adopt(self, model):
+    def _adopt(self, model: _unmix.Model) -> None:
         """Take a fitted model as the result of the fit: its parameters become read-only attributes that share its memory."""
         attributes = vars(self)
         attributes["_model"] = model
@@ -240,7 +243,7 @@ class Estimator(RunOptions, Settings, Input, Coding):
         if "feature_names_in_" not in attributes and model.feature_names is not None:
             attributes["feature_names_in_"] = np.asarray(model.feature_names, dtype=object)
 
-    def _forget(self):
+    def _forget(self) -> None:
         """Remove the results of an earlier fit: sums, the model, and the attributes of its parameters."""
         attributes = vars(self)
         attributes.pop("_growing", None)
@@ -248,17 +251,19 @@ class Estimator(RunOptions, Settings, Input, Coding):
         for name in () if model is None else model.tensor_names:
             attributes.pop(name + "_", None)
 
-    def _warn(self):
+    def _warn(self) -> None:
         doubts = self._doubts()
         outcome, success, _, _ = self._model.end
         if not success:
             report = self.report_
-            compared = report.residual is not None and report.tol is not None
-            reached = f": the residual is {report.residual:.3g}, and tol is {report.tol:.3g}" if compared else ""
+            reached, small = "", False
+            if report.residual is not None and report.tol is not None:
+                reached = f": the residual is {report.residual:.3g}, and tol is {report.tol:.3g}"
+                small = report.residual <= report.tol
             advice = ADVICE.get(outcome, "increase max_iter or tol")
             # More iterations do not help if the report gives another remedy.
             remedies = [sentence for sentence in doubts if sentence not in self._model.without_effect]
-            if remedies and (outcome == "collapsed" or (compared and report.residual <= report.tol)):
+            if remedies and (outcome == "collapsed" or small):
                 advice = remedies[-1]
                 doubts.remove(advice)
             warn(
@@ -268,45 +273,45 @@ class Estimator(RunOptions, Settings, Input, Coding):
         for sentence in doubts:
             warn(sentence)
 
-    def _doubts(self):
+    def _doubts(self) -> list[str]:
         """The warnings of the report that are raised as Python warnings: all that leave something in doubt."""
         return [sentence for sentence in self._model.doubts if not (sentence.startswith("the rows vary along") and self._all_that_vary())]
 
-    def _all_that_vary(self):
+    def _all_that_vary(self) -> bool:
         """Whether there are as many components as columns that vary, and no other number was asked for."""
         report = self.report_
         return getattr(self, "n_components", 0) is None and report.rank == self.n_features_in_ - report.n_constant
 
-    def _target_tables(self, targets):
+    def _target_tables(self, targets: Any) -> list[tuple[str, Array]]:
         """The tables that are given together with the rows, by name, for the extension. By default none."""
         return []
 
-    def _seed(self):
+    def _seed(self) -> int:
         state = getattr(self, "random_state", None)
         if isinstance(state, Integral):
             return int(state)
         # The type is given because detecting it takes as long again.
         return int(check_random_state(state).randint(2**31 - 1, dtype=np.int64))
 
-    def _seed_after(self, seed):
+    def _seed_after(self, seed: int) -> int:
         """The seed of a batch that continues a fit with ``seed``. A generator of seeds does not draw another one, which no call could give."""
         state = getattr(self, "random_state", None)
         return int(state) if isinstance(state, Integral) else seed
 
-    def _continued(self, call, before, after, seed):
+    def _continued(self, call: str | None, before: str, after: str, seed: int) -> str:
         """The estimator that ``call`` made, with settings ``before``, as JSON, and ``seed``, as source code; parameters that have changed
         since, according to the settings ``after``, are set."""
-        before, after = json.loads(before), json.loads(after)
-        names = [name for name, value in after.items() if name in before and before[name] != value]
+        old, new = json.loads(before), json.loads(after)
+        names = [name for name, value in new.items() if name in old and old[name] != value]
         if self._seed_after(seed) != seed:
             names.append("random_state")
         return continued_source(call, {name: getattr(self, name) for name in names})
 
-    def _seeded(self, written, seed):
+    def _seeded(self, written: str, seed: int) -> str:
         """The constructor as source code, with the seed in place of a generator of seeds."""
-        return seeded_source(written, self.random_state, seed) if "random_state" in self._parameter_names() else written
+        return seeded_source(written, getattr(self, "random_state", None), seed) if "random_state" in self._parameter_names() else written
 
-    def _run_arguments(self):
+    def _run_arguments(self) -> tuple[int, int, int]:
         return (0, threads_here(), int(self.verbose))
 
     # Keeping the model
@@ -340,7 +345,7 @@ class Estimator(RunOptions, Settings, Input, Coding):
         check_is_fitted(self)
         self._model.save(os.fspath(path))
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         if "_model" not in state:
             growing = state.get("_growing")
@@ -352,7 +357,7 @@ class Estimator(RunOptions, Settings, Input, Coding):
         lent = {name + "_" for name in self._model.tensors}
         return {name: value for name, value in state.items() if name not in lent}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if "_model" in vars(self):
             self._adopt(self._model)
@@ -369,9 +374,9 @@ class Estimator(RunOptions, Settings, Input, Coding):
         object.__setattr__(self, name, value)
 
     #: Fitted attributes besides the parameters of the model and the quantities computed from them on request.
-    _derived: frozenset = frozenset()
+    _derived: ClassVar[frozenset[str]] = frozenset()
 
-    def _is_of_the_fit(self, name):
+    def _is_of_the_fit(self, name: str) -> bool:
         """Whether this is an attribute that a fit sets; the numbers and names of columns are set by scikit-learn."""
         if not self.__sklearn_is_fitted__() or name in ("n_features_in_", "feature_names_in_"):
             return False
@@ -398,7 +403,7 @@ class Estimator(RunOptions, Settings, Input, Coding):
         return [*super().__dir__(), *(_ON_REQUEST if self.__sklearn_is_fitted__() else ())]
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return self._model.n_codes
 
     def summary(self) -> str:
@@ -467,7 +472,7 @@ class Estimator(RunOptions, Settings, Input, Coding):
         outcome, _, _, n_samples = self._model.end
         return f"{text}  # {outcome}: {self._model.n_components} {self._units} of {_whole(n_samples)} x {self.n_features_in_} numbers"
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.sparse = registry()[self._method]["takes"]["sparse"]

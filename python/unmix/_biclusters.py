@@ -14,9 +14,11 @@ from ._input import row_names, warn
 from ._options import seconds
 from ._stability import _fitted, _seed_of
 from ._threads import threads_here
-from ._types import Array, Rows, Seed
+from ._types import Array, ArrayOrSparse, Rows, Seed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
     from ._base import Estimator
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
         def biclusters_(self) -> tuple[Array, Array]: ...
         def get_indices(self, i: int) -> tuple[Array, Array]: ...
         def get_shape(self, i: int) -> tuple[int, int]: ...
-        def get_submatrix(self, i: int, data: Rows) -> Any: ...
+        def get_submatrix(self, i: int, data: Rows) -> ArrayOrSparse: ...
 
 else:
     from sklearn.base import BiclusterMixin
@@ -132,7 +134,9 @@ class Biclusters(BiclusterMixin):
     n_permutations_: int
     incomplete_: bool
 
-    def __init__(self, text: str, names: Any = None, codes: Array | None = None, row_names: Any = None) -> None:
+    def __init__(
+        self, text: str, names: Sequence[object] | Array | None = None, codes: Array | None = None, row_names: Sequence[object] | None = None
+    ) -> None:
         fields = json.loads(text)
         modules = fields["modules"]
         k, n, p = len(modules), fields["n_rows"], fields["n_features"]

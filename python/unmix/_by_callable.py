@@ -1,20 +1,33 @@
 """FastICA with a user-defined contrast function in numpy: slow; as in scikit-learn, except for cancellation."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
 import numpy as np
 
+from ._types import Array
 
-def _rotation(m):
+#: The contrast function: its values, and the mean of its derivative over the last axis.
+_Contrast: TypeAlias = Callable[[Array], tuple[Array, Array]]
+#: Rows of the rotation, iterations, whether they converged, and the last change, None without an iteration.
+_Search: TypeAlias = tuple[Array, int, bool, float | None]
+
+
+def _rotation(m: Array) -> Array:
     u, _, v = np.linalg.svd(m)
-    return u @ v
+    product: Array = u @ v
+    return product
 
 
-def _moved(new, old):
+def _moved(new: Array, old: Array) -> float:
     """``1 - |<new, old>|`` of unit rows, computed without cancellation."""
     sign = np.where(np.sum(new * old, axis=-1, keepdims=True) < 0, -1, 1)
     return float(np.max(0.5 * np.sum((new - sign * old) ** 2, axis=-1)))
 
 
-def symmetric(z, g, start, max_iter, tol):
+def symmetric(z: Array, g: _Contrast, start: Array, max_iter: int, tol: float) -> _Search:
     """All sources at once (Hyvärinen 1999): ``w <- E[g(w z) z'] - E[g'(w z)] w``, then the nearest orthonormal matrix.
 
     ``z`` are white coordinates, one row for each; ``g`` returns g(y) and the mean of g'(y) over the last axis. Returns the rows of the
@@ -30,12 +43,14 @@ def symmetric(z, g, start, max_iter, tol):
     return w, max_iter, False, moved if max_iter else None
 
 
-def deflation(z, g, start, max_iter, tol):
+def deflation(z: Array, g: _Contrast, start: Array, max_iter: int, tol: float) -> _Search:
     """One source after another, each orthogonal to those before; arguments and results as for `symmetric`, the number of iterations and
     the last change as maxima over the sources."""
     if max_iter == 0:
         return _rotation(start), 0, False, None
-    found, most, converged, largest = np.zeros((0, len(z)), dtype=z.dtype), 0, True, None
+    found: Array = np.zeros((0, len(z)), dtype=z.dtype)
+    most, converged = 0, True
+    largest: float | None = None
     for w in start:
         w = w / np.linalg.norm(w)
         for n_iter in range(1, max_iter + 1):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import overload
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -11,20 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from ._sklearn import Base
 from ._types import Array, Path, Rows
 
-if TYPE_CHECKING:
-    from . import _unmix
-
 
 class Coding(Base):
     """Encoding and decoding. It inherits from scikit-learn's classes, which convert the result of a ``transform`` for ``set_output``."""
-
-    if TYPE_CHECKING:
-        # Those of Estimator and of Input.
-        _model: _unmix.Model
-
-        def _rows(self, X: Any) -> Any: ...
-        def _codes(self, X: Any) -> Any: ...
-        def _run_arguments(self) -> Any: ...
 
     def transform(self, X: Rows) -> Array:
         """Return the codes of rows.
@@ -93,7 +82,13 @@ class Coding(Base):
             return np.tile(mean.astype(X.dtype), (len(X), 1))
         return self._model.decode(self._codes(X), self._run_arguments())
 
-    def encode(self, X: Rows, out: Path | None = None) -> Any:
+    @overload
+    def encode(self, X: Rows, out: None = None) -> Array: ...
+    @overload
+    def encode(self, X: Rows, out: Path) -> None: ...
+    @overload
+    def encode(self, X: Rows, out: Path | None = None) -> Array | None: ...
+    def encode(self, X: Rows, out: Path | None = None) -> Array | None:
         """Return the codes of rows (``transform``), or write them to a file.
 
         Use it instead of ``transform`` if rows or codes do not fit in memory: with a file as ``X`` and another as ``out``, only a few rows
@@ -132,7 +127,13 @@ class Coding(Base):
         check_is_fitted(self)
         return self._model.encode(self._rows(X), self._run_arguments(), os.fspath(out))
 
-    def decode(self, X: Rows, out: Path | None = None) -> Any:
+    @overload
+    def decode(self, X: Rows, out: None = None) -> Array: ...
+    @overload
+    def decode(self, X: Rows, out: Path) -> None: ...
+    @overload
+    def decode(self, X: Rows, out: Path | None = None) -> Array | None: ...
+    def decode(self, X: Rows, out: Path | None = None) -> Array | None:
         """Return the rows decoded from codes (``inverse_transform``), or write them to a file.
 
         Use it instead of ``inverse_transform`` if codes or rows do not fit in memory, with files as ``X`` and ``out``. ``unmix decode``

@@ -1,13 +1,24 @@
 """Components selected by the user, and frames of rows."""
 
+from __future__ import annotations
+
 import re
+from collections.abc import Sequence
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils._set_output import ADAPTERS_MANAGER, _get_output_config
 
+if TYPE_CHECKING:
+    import pandas
 
-def chosen(model, setting, selection):
+    from . import _unmix
+    from ._base import Estimator
+    from ._types import Array
+
+
+def chosen(model: _unmix.Model, setting: str, selection: Any) -> Array:
     """Indices of components, ascending, each once.
 
     Parameters
@@ -49,7 +60,7 @@ def chosen(model, setting, selection):
     return np.asarray(model.choose(setting, names), dtype=np.int64)
 
 
-def _words(word, n):
+def _words(word: str, n: int) -> Sequence[int | str]:
     """The components that a string selects: a component by its name, or the numbers of a range with both ends, as in ``"0-2"``."""
     ends = re.fullmatch(r"\s*(\d+)-(\d+)\s*", word)
     if not ends or int(ends[1]) > int(ends[2]):
@@ -58,30 +69,31 @@ def _words(word, n):
     return range(int(ends[1]), int(ends[2]) + 1) if int(ends[2]) < n else [min(int(ends[2]), 2**62)]
 
 
-def ordered(model, setting, selection):
+def ordered(model: _unmix.Model, setting: str, selection: Any) -> list[int]:
     """Indices of components as from `chosen`, but in the requested order if that is a sequence: of duplicates the first is kept."""
     is_mask = isinstance(selection, np.ndarray) and selection.dtype == bool or np.ndim(selection) == 1 and all(isinstance(a, (bool, np.bool_)) for a in selection)
     if isinstance(selection, (str, Integral)) or np.ndim(selection) != 1 or is_mask:
-        return chosen(model, setting, selection).tolist()
+        return [int(i) for i in chosen(model, setting, selection)]
     return list(dict.fromkeys(int(i) for one in selection for i in chosen(model, setting, [one])))
 
 
-def framed(estimator):
+def framed(estimator: Estimator) -> bool:
     """Whether ``set_output`` requests frames."""
-    return _get_output_config("transform", estimator)["dense"] != "default"
+    return bool(_get_output_config("transform", estimator)["dense"] != "default")
 
 
-def in_frame(estimator, rows, given):
+def in_frame(estimator: Estimator, rows: Array, given: Any) -> Array:
     """Rows in the container configured by ``set_output``, with the columns of the fit and the index of the input."""
     if not framed(estimator):
         return rows
     kind = _get_output_config("transform", estimator)["dense"]
     names = vars(estimator).get("feature_names_in_")
     columns = [f"x{j}" for j in range(rows.shape[1])] if names is None else list(names)
-    return ADAPTERS_MANAGER.adapters[kind].create_container(rows, given, columns=lambda: columns)
+    frame: Array = ADAPTERS_MANAGER.adapters[kind].create_container(rows, given, columns=lambda: columns)
+    return frame
 
 
-def components_frame(estimator, which):
+def components_frame(estimator: Estimator, which: str) -> pandas.DataFrame:
     """Components as a data frame; see ``components_frame`` of the estimators."""
     import pandas
 

@@ -20,8 +20,11 @@ from ._sources import Sources, start
 from ._types import Array, Path, Rows, Seed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import ArrayLike
 
+    from . import _unmix
     from ._read import Files
 
 
@@ -132,7 +135,7 @@ class FastICA(FastICAParameters, Sources):
     _method = "fastica"
     _derived = frozenset({"whitening_"})
 
-    def _check(self, rows):
+    def _check(self, rows: Any) -> None:
         if not callable(self.fun) and not 1 <= (self.fun_args or {}).get("alpha", 1.0) <= 2:
             raise ValueError("alpha must be in [1,2]")
         if not self.whiten and self.n_components is not None:
@@ -150,18 +153,18 @@ class FastICA(FastICAParameters, Sources):
         if self.w_init is not None and (shape := np.shape(dense(self.w_init))) != (k, k):
             raise ValueError(f"w_init has invalid shape -- should be {(k, k)}; it is {shape}")
 
-    def _settings(self):
+    def _settings(self) -> dict[str, Any]:
         settings = super()._settings()
         if callable(self.fun):
             # The result of a callable is passed as a start from which no step is taken.
-            settings |= {"fun": "logcosh", "fun_args": None, "max_iter": 0, "w_init": start(self._start)}
+            settings |= {"fun": "logcosh", "fun_args": None, "max_iter": 0, "w_init": start(vars(self)["_start"])}
         elif self.fun != "logcosh":
             settings["fun_args"] = None
         if not self.whiten:
             settings["n_components"] = None
         return settings
 
-    def _fit(self, X, sample_weight=None):
+    def _fit(self, X: Any, sample_weight: Any = None, targets: None = None) -> tuple[Any, int]:
         if not callable(self.fun):
             return super()._fit(X, sample_weight)
         if sample_weight is not None:
@@ -177,20 +180,20 @@ class FastICA(FastICAParameters, Sources):
             )
         with self._kept_on_error():
             try:
-                self._start, self._ended = None, None
+                vars(self).update(_start=None, _ended=None)
                 seed = self._seed()
                 with warnings.catch_warnings():
                     # Repeated by the second fit.
                     warnings.simplefilter("ignore")
                     rows, _ = super()._fit(X)
-                rotation, *ended = self._by_callable(np.asarray(in_memory(rows)), seed)
+                rotation, n_iter, converged, change = self._by_callable(np.asarray(in_memory(rows)), seed)
                 # The rows of the rotation of whitened coordinates, in arbitrary order and with arbitrary signs.
-                self._start, self._ended = rotation, ended
+                vars(self).update(_start=rotation, _ended=(n_iter, converged, change))
                 return super()._fit(X)
             finally:
                 vars(self).pop("_start", None)
 
-    def _fit_shards(self, shape, dtype, gather_all, sparse):
+    def _fit_shards(self, shape: tuple[int, int], dtype: str, gather_all: Callable[[bytes], Iterable[bytes]], sparse: bool) -> None:
         if callable(self.fun):
             raise ValueError(
                 "fastica with a callable fun takes the rows themselves, and these are held by remote workers; choose one of 'logcosh', 'exp', 'cube' and "
@@ -198,31 +201,33 @@ class FastICA(FastICAParameters, Sources):
             )
         super()._fit_shards(shape, dtype, gather_all, sparse)
 
-    def _by_callable(self, rows, seed):
+    def _by_callable(self, rows: Array, seed: int) -> tuple[Array, int, bool, float | None]:
         """Rows of the rotation estimated with a callable, the number of iterations, whether it converged, and the last change."""
         if self.whiten:
             z = ((rows - self.mean_) @ (self.rotation_ / self.scale_)).T
         else:
             z = rows.T.astype(self.mean_.dtype, copy=False)
+        fun: Any = self.fun
         k, args = len(z), self.fun_args or {}
         first = np.random.RandomState(seed).normal(size=(k, k)) if self.w_init is None else np.asarray(dense(self.w_init))
         first = first.astype(z.dtype)
 
-        def g(y):
-            found = self.fun(y, **args)
+        def g(y: Array) -> tuple[Array, Array]:
+            found = fun(y, **args)
             if not isinstance(found, tuple) or len(found) != 2 or np.shape(found[0]) != y.shape or np.shape(found[1]) != y.shape[:-1]:
                 raise ValueError(
-                    f"fun={self.fun!r} is not possible: it must return two arrays, g(x) of the shape of x and the mean of g'(x) over the "
+                    f"fun={fun!r} is not possible: it must return two arrays, g(x) of the shape of x and the mean of g'(x) over the "
                     "last axis"
                 )
-            return found
+            values, slope = found
+            return values, slope
 
         if self.algorithm == "parallel":
             return symmetric(z, g, first, self.max_iter, self.tol)
         return deflation(z, g, first, self.max_iter, self.tol)
 
-    def _adopt(self, model):
-        ended = vars(self).get("_ended")
+    def _adopt(self, model: _unmix.Model) -> None:
+        ended: tuple[int, bool, float | None] | None = vars(self).get("_ended")
         if ended is not None:
             # The fit took no step: the outcome is that of the search that found its start.
             name = getattr(self.fun, "__name__", type(self.fun).__name__)
@@ -235,17 +240,15 @@ class FastICA(FastICAParameters, Sources):
             root = np.sqrt(model.end[3])
             attributes["whitening_"] = fixed((self.rotation_ / self.scale_ / root).T.astype(self.mean_.dtype, copy=False))
 
-    def _forget(self):
+    def _forget(self) -> None:
         super()._forget()
         vars(self).pop("whitening_", None)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
-        if isinstance(state, dict):
-            state = {name: value for name, value in state.items() if name not in ("whitening_", "_ended")}
-        return state
+        return {name: value for name, value in state.items() if name not in ("whitening_", "_ended")}
 
-    def _warn(self):
+    def _warn(self) -> None:
         if callable(self.fun) and vars(self).pop("_ended", None) is None:
             return
         if not self._model.end[1]:
@@ -262,7 +265,7 @@ class FastICA(FastICAParameters, Sources):
             warn(sentence)
 
     @property
-    def _unmixing(self):
+    def _unmixing(self) -> Array:
         """The unmixing matrix to apply after ``whitening_``."""
         check_is_fitted(self)
         root = np.sqrt(self._model.end[3]) if "scale_" in vars(self) else 1.0
@@ -351,7 +354,7 @@ def fastica(
     return_X_mean: bool = False,
     compute_sources: bool = True,
     return_n_iter: bool = False,
-) -> Any:
+) -> list[Any]:
     """Run FastICA and return matrices, like scikit-learn's function of this name.
 
     It fits :class:`FastICA` and returns its matrices in place of the estimator; use the class to save the model, or to transform other
@@ -429,7 +432,7 @@ def fastica(
     sources = ica.fit_transform(X) if compute_sources else None
     if not compute_sources:
         ica.fit(X)
-    found = [ica.whitening_ if whiten else None, ica._unmixing, sources]
+    found: list[Any] = [ica.whitening_ if whiten else None, ica._unmixing, sources]
     if return_X_mean:
         found.append(ica.mean_ if whiten else None)
     if return_n_iter:

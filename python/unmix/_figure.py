@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ._types import AxesOfPanels
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
@@ -19,14 +22,19 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float] | None = None) -> Axe
     return plt.figure(layout="constrained", figsize=size).add_subplot()
 
 
-def given_axes(axes: Any, needed: int, what: str) -> list[Any]:
+def given_axes(axes: AxesOfPanels, needed: int, what: str) -> list[Axes]:
     """The axes for ``needed`` panels, from an Axes or an array of them of any shape; surplus axes are turned off.
 
     ``what`` says in the error what is drawn into them.
     """
-    given = list(np.asarray(axes, dtype=object).flat)
+    given: list[Axes] = list(np.asarray(axes, dtype=object).flat)
     if len(given) < needed:
         raise ValueError(f"axes has {len(given)} axes, but {needed} are needed: {what}")
     for ax in given[needed:]:
         ax.set_axis_off()
     return given[:needed]
+
+
+def figure_of(ax: Axes) -> Figure:
+    """The figure of axes; of those in a subfigure the subfigure, which has what is needed of a figure."""
+    return cast("Figure", ax.figure)

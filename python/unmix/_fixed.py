@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
+_T = TypeVar("_T")
 
-def fixed(value: Any) -> Any:
+
+def fixed(value: _T) -> _T:
     """Make an array read-only, and return it; other values are returned as they are.
 
     An edit of a computed attribute would change a copy that is not used again: it raises instead of being lost.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,6 +13,8 @@ from ._options import seconds
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
     from ._base import Estimator as _Estimator
 else:
     _Estimator = object
@@ -21,7 +23,7 @@ else:
 class Gaps(_Estimator):
     """Estimators that take rows with missing cells (NaN): their codes are posterior means given the observed cells."""
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
@@ -65,7 +67,13 @@ class Gaps(_Estimator):
         check_is_fitted(self)
         return _unmix.posterior(self._model, self._rows(X), self._run_arguments())
 
-    def impute(self, X: Rows, return_std: bool = False, n_draws: int = 0, bootstrap: int = 20, max_seconds: float | None = None) -> Any:
+    @overload
+    def impute(self, X: Rows, return_std: Literal[False] = False, n_draws: Literal[0] = 0, bootstrap: int = 20, max_seconds: float | None = None) -> Array: ...
+    @overload
+    def impute(self, X: Rows, return_std: Literal[True], n_draws: Literal[0] = 0, bootstrap: int = 20, max_seconds: float | None = None) -> tuple[Array, Array]: ...
+    @overload
+    def impute(self, X: Rows, return_std: bool = False, n_draws: int = 0, bootstrap: int = 20, max_seconds: float | None = None) -> Array | tuple[Array, ...]: ...
+    def impute(self, X: Rows, return_std: bool = False, n_draws: int = 0, bootstrap: int = 20, max_seconds: float | None = None) -> Array | tuple[Array, ...]:
         """Fill the missing cells of rows; observed cells are left unchanged.
 
         A cell is filled with its conditional mean given the observed cells of its row. Standard errors are those of a new observation of
@@ -133,7 +141,6 @@ class Gaps(_Estimator):
         for note in notes:
             warn(note)
         filled, std = (in_frame(self, table, X) for table in (filled, std))
-        if framed(self):
-            draws = [in_frame(self, table, X) for table in draws]
-        found = [filled, *([std] if return_std else []), *([draws] if n_draws else [])]
+        completed: Any = [in_frame(self, table, X) for table in draws] if framed(self) else draws
+        found = [filled, *([std] if return_std else []), *([completed] if n_draws else [])]
         return found[0] if len(found) == 1 else tuple(found)

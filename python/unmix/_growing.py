@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
 from ._input import _weights, warn
+from ._sklearn import _fit_context
 from ._threads import threads_here
 from ._types import Rows
 from ._written import call_source, merged_source
@@ -19,18 +20,22 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
+    from ._base import Estimator as _Estimator
+else:
+    _Estimator = object
+
 
 class Growing:
     """Sums over the rows so far, and the model that is computed from them on demand."""
 
-    def __init__(self, sums, settings, run_options, call=None):
+    def __init__(self, sums: _unmix.Sums, settings: str, run_options: tuple[int, int, int], call: str | None = None) -> None:
         self.sums, self.settings, self.run_options, self.call = sums, settings, run_options, call
 
-    def copy(self):
+    def copy(self) -> Growing:
         return Growing(self.sums.copy(), self.settings, self.run_options, self.call)
 
 
-class Incremental:
+class Incremental(_Estimator):
     """Estimators whose models are computed from sums over rows: batches can be added, and models merged."""
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -86,14 +91,16 @@ class Incremental:
             run_options = (seed, threads_here(), int(self.verbose))
             sums.add(self._method, rows, run_options, self._names(rows), _weights(sample_weight, rows))
         self._forget()
-        n_features, names = sums.columns
+        columns = sums.columns
+        assert columns is not None, "sums to which rows were added have columns"
+        n_features, names = columns
         self.n_features_in_ = n_features
         if names is not None and "feature_names_in_" not in vars(self):
             self.feature_names_in_ = np.asarray(names, dtype=object)
         self._growing = Growing(sums, settings, run_options, call_source(written, "partial_fit", X, sample_weight))
         return self
 
-    def _solve(self):
+    def _solve(self) -> None:
         growing = self._growing
         try:
             self._adopt(growing.sums.model(self._method, growing.settings, growing.run_options, growing.call))
@@ -132,7 +139,7 @@ class Incremental:
         """
         check_is_fitted(self)
         check_is_fitted(other)
-        merged = clone(self)
+        merged: Self = clone(self)
         run_options = (self._model.seed, threads_here(), int(self.verbose))
         merged._adopt(self._model.merge(other._model, run_options, merged_source(self, other)))
         merged._warn()

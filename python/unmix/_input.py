@@ -1,11 +1,15 @@
 """Conversion of rows for the extension, and warnings about them."""
 
+from __future__ import annotations
+
 import functools
 import json
 import os
 import sys
 import warnings
+from collections.abc import Sequence
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -16,22 +20,24 @@ from . import _unmix
 from ._read import Files
 from ._read import open as open_files
 from ._read import read as read_file
+from ._sklearn import Part
 from ._threads import threads_here
+from ._types import Array
 
 
 @functools.cache
-def registry():
+def registry() -> dict[str, dict[str, Any]]:
     """The methods by key, as ``unmix methods --json`` lists them."""
     return {method["key"]: method for method in json.loads(_unmix.methods())}
 
 
 @functools.cache
-def tensor_names(method):
+def tensor_names(method: str) -> list[str]:
     """Settings of a method that are tables; those given together with the rows of a fit are arguments of ``fit``."""
     return [s["name"] for s in registry()[method]["settings"] if s["tensor"] and not s["with_rows"]]
 
 
-def warn(message, category=UserWarning):
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the caller's line, from any depth of unmix's and scikit-learn's code."""
     frame, level = sys._getframe(1), 2
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("unmix", "sklearn"):
@@ -39,17 +45,17 @@ def warn(message, category=UserWarning):
     warnings.warn(message, category, stacklevel=level)
 
 
-def warn_ignored(columns):
+def warn_ignored(columns: Sequence[str]) -> None:
     """Warn about columns that were ignored."""
     warn(f"columns that the model was not fitted on are ignored: {', '.join(columns)}")
 
 
-def warn_unconverged(message):
+def warn_unconverged(message: str) -> None:
     """Warn about rows for which an iterative encoder did not converge."""
     warn(message, ConvergenceWarning)
 
 
-def _is_path(X):
+def _is_path(X: object) -> bool:
     """Whether rows are in files: a path, a list of paths, or a handle returned by :func:`unmix.open`."""
     if type(X) is np.ndarray:
         # The common case first: an isinstance check with an abstract class takes a tenth of the time of a small fit.
@@ -59,7 +65,7 @@ def _is_path(X):
     return isinstance(X, (str, os.PathLike, Files, _unmix.Files))
 
 
-def in_memory(X):
+def in_memory(X: Any) -> Any:
     """Rows or codes in memory: those of files are read."""
     if not _is_path(X):
         return X
@@ -69,19 +75,22 @@ def in_memory(X):
     return X.read() if isinstance(X, Files) else read_file(X)
 
 
-def dense(X):
+def dense(X: Any) -> Any:
     """Numbers in memory, with all entries if they are stored sparsely."""
     X = in_memory(X)
     return X.toarray() if issparse(X) else X
 
 
-def _file(X):
+def _file(X: Any) -> str | _unmix.Files:
     """Rows in files, converted for the extension."""
     if isinstance(X, Files):
         return X._files
     if isinstance(X, (list, tuple)):
         return open_files(X)._files
-    return X if isinstance(X, _unmix.Files) else os.fspath(X)
+    if isinstance(X, _unmix.Files):
+        return X
+    path: str = os.fspath(X)
+    return path
 
 
 _BACKED = "a sparse matrix of anndata in a file; give X.to_memory()"
@@ -100,7 +109,7 @@ _HOLDERS = {
 }
 
 
-def _refuse_holders(X):
+def _refuse_holders(X: object) -> None:
     """Raise an error, which says what to pass instead, for objects that numpy cannot convert to a table, or not without losing cells."""
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise TypeError(
@@ -114,21 +123,21 @@ def _refuse_holders(X):
                 raise TypeError(f"X is {remedy}")
 
 
-def _is_plain(dtype):
+def _is_plain(dtype: np.dtype[Any]) -> bool:
     """Whether the extension reads numbers of this type directly."""
     return dtype.kind in "biuf" and dtype.itemsize <= 8
 
 
-def _is_single(X):
+def _is_single(X: Any) -> bool:
     """Whether a polars or Arrow table has columns of single precision only; scikit-learn checks pandas' frames only."""
     if isinstance(X, np.ndarray) or hasattr(X, "iloc") or not hasattr(X, "__array__"):
         return False
-    types = getattr(X, "dtypes", None) or getattr(getattr(X, "schema", None), "types", ())
+    types: Any = getattr(X, "dtypes", None) or getattr(getattr(X, "schema", None), "types", ())
     # 'Float32' is polars' name, 'float' that of Arrow.
     return len(types) > 0 and all(str(kind) in ("Float32", "float") for kind in types)
 
 
-def _weights(sample_weight, rows):
+def _weights(sample_weight: Any, rows: Any) -> list[float] | None:
     """Weights as a list of numbers; the extension validates them, row by row."""
     if sample_weight is None:
         return None
@@ -136,19 +145,20 @@ def _weights(sample_weight, rows):
         return [float(sample_weight)] * rows.shape[0]
     if isinstance(sample_weight, (str, os.PathLike, Files)):
         sample_weight = _column(sample_weight, "sample_weight")
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights: Array = np.asarray(sample_weight, dtype=np.float64)
     if weights.ndim == 0:
         raise ValueError("sample_weight must have one number for each row of a file, got a single number; leave it out for equal weights")
     if weights.ndim != 1:
         raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array; give one number for each row")
-    return weights.tolist()
+    numbers: list[float] = weights.tolist()
+    return numbers
 
 
 #: Names of columns, for messages, by argument.
 _EXAMPLES = {"sample_weight": "weight", "color": "group"}
 
 
-def _column(file, name):
+def _column(file: Any, name: str) -> Array:
     """The numbers of a file, or handle to one, of one column; they are the argument ``name``."""
     if isinstance(file, Files) and file._files.lists_cells:
         raise ValueError(f"{name} must be one number for each row, got a list of cells; open a file with one column, without triplets=True")
@@ -156,10 +166,10 @@ def _column(file, name):
     if table.ndim == 2 and table.shape[1] != 1:
         choice = f"unmix.open(path, columns='{_EXAMPLES[name]}')"
         raise ValueError(f"{name} of a file must be one column, got {table.shape[1]}; choose one, as in {choice}")
-    return table.ravel()
+    return np.ravel(table)
 
 
-def labels(color):
+def labels(color: Any) -> tuple[str, list[str]]:
     """The name of the labels of rows, and a label for each row: an array, or a file or handle to one of one column of numbers."""
     if not isinstance(color, (str, os.PathLike, Files)):
         return str(getattr(color, "name", None) or "color"), [str(label) for label in np.asarray(color)]
@@ -169,31 +179,36 @@ def labels(color):
     return (color.names or ["color"])[0], found
 
 
-def _with_distinct_columns(X):
+def _with_distinct_columns(X: Any) -> Any:
     """A pandas frame whose column names are distinct: one that comes again gets a number, as in a file."""
     columns = getattr(X, "columns", None)
     if not hasattr(X, "iloc") or columns is None or columns.is_unique or not all(isinstance(name, str) for name in columns):
         return X
-    taken, names, written, first = set(), [], set(columns), None
+    taken: set[str] = set()
+    names: list[str] = []
+    written = set(columns)
+    first: tuple[str, str] | None = None
     for column in columns:
         name, again = column, 0
         while name in taken or (again and name in written):
             again += 1
             name = f"{column}.{again}"
-        first = first or ((column, name) if again else None)
+        if again and first is None:
+            first = (column, name)
         taken.add(name)
         names.append(name)
+    assert first is not None, "the columns are not unique"
     warn(f"the column name '{first[0]}' comes more than once: the columns that repeat a name are numbered, as '{first[1]}'")
     return X.set_axis(names, axis=1)
 
 
-class Input:
+class Input(Part):
     """Conversion of rows and codes for estimators."""
 
     #: Minimum number of rows of a fit.
     _min_samples = 2
 
-    def _rows(self, X, reset=False, min_samples=None):
+    def _rows(self, X: Any, reset: bool = False, min_samples: int | None = None) -> Any:
         """Rows in the form that the extension takes: a path, or an array of two axes, copied only if necessary.
 
         Numbers are not scanned here: those that are not finite are found by the first pass over the rows.
@@ -233,7 +248,7 @@ class Input:
             ensure_min_samples=least,
         )
 
-    def _refuse_list(self, X):
+    def _refuse_list(self, X: Any) -> None:
         """Refuse a list of cells for a method that takes no sparse rows."""
         if isinstance(X, Files) and X._files.lists_cells and not registry()[self._method]["takes"]["sparse"]:
             raise ValueError(
@@ -241,7 +256,7 @@ class Input:
                 "the cells that are not listed are missing, or give rows without triplets=True"
             )
 
-    def _is_ready(self, X, reset, least):
+    def _is_ready(self, X: Array, reset: bool, least: int) -> bool:
         """Whether ``validate_data`` would return this array unchanged and without a warning; it takes longer than a small fit."""
         if X.ndim != 2 or not _is_plain(X.dtype) or X.shape[0] < least or X.shape[1] < 1:
             return False
@@ -252,9 +267,10 @@ class Input:
             return True
         return X.shape[1] == attributes["n_features_in_"] and "feature_names_in_" not in attributes
 
-    def _refuse_transposed(self, X):
+    def _refuse_transposed(self, X: Any) -> None:
         """Refuse rows of another width that has the columns of the fit as its rows."""
-        need, shape = vars(self).get("n_features_in_"), getattr(X, "shape", ())
+        need = vars(self).get("n_features_in_")
+        shape: tuple[int, ...] = getattr(X, "shape", ())
         if len(shape) == 2 and shape[0] == need != shape[1]:
             name = type(self).__name__
             raise ValueError(
@@ -262,7 +278,7 @@ class Input:
                 f"X has {need} rows: if these are the columns of the fit, give X.T"
             )
 
-    def _known_columns(self, X):
+    def _known_columns(self, X: Any) -> Any:
         """Drop the columns of a frame that the model was not fitted on, if it has all the others."""
         columns = getattr(X, "columns", None)
         known = vars(self).get("feature_names_in_")
@@ -276,7 +292,7 @@ class Input:
         warn_ignored(extra)
         return X[kept]
 
-    def _codes(self, X):
+    def _codes(self, X: Any) -> Any:
         if _is_path(X):
             return _file(X)
         _refuse_holders(X)
@@ -285,7 +301,7 @@ class Input:
         return check_array(X, input_name="X", accept_sparse=("csr", "csc"), dtype=dtype, ensure_all_finite=False)
 
 
-def row_names(X):
+def row_names(X: Any) -> list[str] | None:
     """Labels of a pandas index as text; None for a default index, or if there is none."""
     index = getattr(X, "index", None)
     if index is None or callable(index):

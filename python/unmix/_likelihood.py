@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._types import Array, Rows
 
+if TYPE_CHECKING:
+    from ._base import Estimator as _Estimator
+else:
+    _Estimator = object
 
-class Likelihood:
+
+class Likelihood(_Estimator):
     """Estimators whose models are Gaussian densities of the rows."""
 
-    def _uses_sklearn_density(self):
+    def _uses_sklearn_density(self) -> bool:
         """Whether the density is the one that scikit-learn uses for a whitened model, which is not that of the rows."""
         return False
 

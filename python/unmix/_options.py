@@ -9,13 +9,16 @@ from contextvars import ContextVar
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
 from ._input import tensor_names
+from ._sklearn import Part, StrOptions
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from ._types import Path
 
 
@@ -129,7 +132,7 @@ class ShareName(StrOptions):
         return "the name of a share of the variance such as 'share-0.9'"
 
 
-class RunOptions:
+class RunOptions(Part):
     """Run options, common to all estimators."""
 
     # For classes that have no parameters of these names.
@@ -140,10 +143,11 @@ class RunOptions:
     resume: bool = False
     init: Any = None
 
-    def _run_options(self, call):
+    def _run_options(self, call: str) -> dict[str, Any]:
         """Options of the run for the extension; ``call`` is the call as source code, which the model records."""
         keeps = _keeps_interrupted.get()
-        if self.max_seconds is self.callback is self.checkpoint is self.init is None and not self.resume and not keeps:
+        started = self.checkpoint is not None or self.init is not None
+        if not started and self.max_seconds is None and self.callback is None and not self.resume and not keeps:
             return {"invocation": call}
         checkpoint = None if self.checkpoint is None else os.fspath(self.checkpoint)
         if self.resume and checkpoint is None:
@@ -156,16 +160,16 @@ class RunOptions:
             "observer": (self._called_back(), keeps),
         }
 
-    def _called_back(self):
+    def _called_back(self) -> Callable[..., Any] | None:
         """The callback as a function of the numbers that the extension passes after an iteration."""
         callback = self.callback
         return None if callback is None else lambda *values: callback(Iteration(*values))
 
-    def _starts_from_model(self):
+    def _starts_from_model(self) -> bool:
         """Whether ``init`` is a model or its path, and not a choice of the setting."""
         return self.init is not None and not (isinstance(self.init, str) and self.init in self._own_starts())
 
-    def _start_model(self):
+    def _start_model(self) -> _unmix.Model | None:
         """The model from which a fit starts, if one is given."""
         if not self._starts_from_model():
             return None
@@ -174,7 +178,7 @@ class RunOptions:
         check_is_fitted(self.init)
         return self.init._model
 
-    def __sklearn_clone__(self):
+    def __sklearn_clone__(self) -> Self:
         # A model given as a start or as a table is a value: a clone of it would be unfitted.
         clone = super().__sklearn_clone__()
         clone.init = self.init
@@ -185,10 +189,10 @@ class RunOptions:
 
 
 #: Allowed values of ``init`` in addition to a method's choices.
-START = [RunOptions, str, os.PathLike, None]
+START: list[Any] = [RunOptions, str, os.PathLike, None]
 
 #: Allowed values of the run options.
-RUN_OPTIONS = {
+RUN_OPTIONS: dict[str, list[Any]] = {
     "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
     "callback": [callable, None],
     "checkpoint": [str, os.PathLike, None],

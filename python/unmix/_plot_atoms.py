@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ._figure import given_axes
+from ._figure import figure_of, given_axes
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ._base import Estimator
+    from ._types import AxesOfPanels
 
 #: Maximum number of atoms in a mosaic, and of panels with curves.
 _MOST_PICTURES, _MOST_CURVES = 512, 32
@@ -25,7 +26,7 @@ def atoms(
     X: Rows | None = None,
     feature_shape: tuple[int, ...] | None = None,
     n_atoms: int | None = None,
-    axes: Any = None,
+    axes: AxesOfPanels | None = None,
 ) -> Figure:
     """Draw the atoms of a dictionary in order of decreasing use.
 
@@ -91,11 +92,10 @@ def atoms(
         _curves(panels[:count], drawn)
     if used is not None:
         _histograms(panels[count], panels[count + 1], used)
-    figure: Figure = panels[0].figure
-    return figure
+    return figure_of(panels[0])
 
 
-def _new_axes(n_curves: int | None, beside: bool) -> list[Any]:
+def _new_axes(n_curves: int | None, beside: bool) -> list[Axes]:
     """Axes of a new figure: one for the mosaic or one for each curve, and two for the histograms beside them."""
     import matplotlib.pyplot as plt
 
@@ -112,7 +112,7 @@ def _new_axes(n_curves: int | None, beside: bool) -> list[Any]:
 
 def _used(model: Estimator, X: Rows) -> Array:
     """Mask of the atoms that the code of each row uses."""
-    codes = model.transform(X)
+    codes: Any = model.transform(X)
     return np.asarray((codes.toarray() if hasattr(codes, "toarray") else np.asarray(codes)) != 0)
 
 
@@ -138,7 +138,7 @@ def _mosaic(ax: Axes, drawn: Array, shape: tuple[int, ...], title: str) -> None:
     ax.set_title(title, fontsize="medium")
 
 
-def _curves(axes: list[Any], drawn: Array) -> None:
+def _curves(axes: list[Axes], drawn: Array) -> None:
     for ax, atom in zip(axes, drawn, strict=True):
         ax.axhline(0, color="0.8", linewidth=0.5)
         ax.plot(_scaled(atom), linewidth=0.8)

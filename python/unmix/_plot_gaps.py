@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ._figure import axes_or_new, given_axes
-from ._types import Rows
+from ._figure import axes_or_new, figure_of, given_axes
+from ._types import Array, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ._base import Estimator
+    from ._types import AxesOfPanels
 
 #: Maximum number of pixel rows of a map.
 _MOST_LINES = 400
@@ -91,7 +92,7 @@ def held_out(
     random_state: int = 0,
     level: float = 0.95,
     bootstrap: int = 0,
-    axes: Any = None,
+    axes: AxesOfPanels | None = None,
 ) -> Figure:
     """Hold out some of the observed cells, impute them by the model, and draw imputed against held-out values.
 
@@ -153,18 +154,18 @@ def held_out(
         left, right = given_axes(axes, 2, "one for the imputed values, one for the coverage")
     _fills(left, truth, filled, std, level)
     _coverage(right, truth, filled, std)
-    figure: Figure = left.figure
-    return figure
+    return figure_of(left)
 
 
-def _table(X):
-    table = np.asarray(X.astype(np.float64).filled(np.nan) if isinstance(X, np.ma.MaskedArray) else X, dtype=np.float64)
+def _table(X: Any) -> Array:
+    given = np.ma.filled(X.astype(np.float64), np.nan) if isinstance(X, np.ma.MaskedArray) else X
+    table: Array = np.asarray(given, dtype=np.float64)
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(f"X must be an array of two axes with at least one row and one column, but has shape {table.shape}")
     return table
 
 
-def _hidden(X, share, random_state):
+def _hidden(X: Array, share: float, random_state: int) -> tuple[Array, Array]:
     """X, and a mask of the cells to hold out."""
     observed = np.flatnonzero(~np.isnan(X))
     count = round(share * len(observed))
@@ -175,7 +176,7 @@ def _hidden(X, share, random_state):
     return X, hidden.reshape(X.shape)
 
 
-def _fills(ax, truth, filled, std, level):
+def _fills(ax: Axes, truth: Array, filled: Array, std: Array, level: float) -> None:
     reach = NormalDist().inv_cdf(0.5 + level / 2)
     inside = np.abs(truth - filled) <= reach * std
     # With more, the bars would overlap.
@@ -198,7 +199,7 @@ def _fills(ax, truth, filled, std, level):
     ax.legend(frameon=False, fontsize="small")
 
 
-def _coverage(ax, truth, filled, std):
+def _coverage(ax: Axes, truth: Array, filled: Array, std: Array) -> None:
     levels = np.linspace(0.5, 0.99, 50)
     reach = np.array([NormalDist().inv_cdf(0.5 + level / 2) for level in levels])
     off = np.abs(truth - filled) / np.where(std > 0, std, np.inf)

@@ -9,14 +9,14 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import ordered
-from ._figure import axes_or_new, given_axes
+from ._figure import axes_or_new, figure_of, given_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from ._base import Estimator
-    from ._types import Chosen, Rows
+    from ._types import Array, AxesOfPanels, Chosen, Rows
     from .factor_analysis import FactorAnalysis
 
 
@@ -27,7 +27,7 @@ def traversals(
     span: float = 3.0,
     steps: int = 7,
     X: Rows | None = None,
-    axes: Any = None,
+    axes: AxesOfPanels | None = None,
 ) -> Figure:
     """Draw rows that differ in one latent variable, from ``-span`` to ``span`` standard deviations, the others at their mean.
 
@@ -189,21 +189,21 @@ def factor_correlations(model: FactorAnalysis, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _moments(model, shown, X):
+def _moments(model: Estimator, shown: list[int], X: Rows | None) -> tuple[Array, Array]:
     """The mean of every code, and the standard deviations of those that are shown."""
     if X is not None:
-        codes = model.transform(X)
-        codes = np.asarray(codes.toarray() if issparse(codes) else codes, dtype=np.float64)
+        found: Any = model.transform(X)
+        codes = np.asarray(found.toarray() if issparse(found) else found, dtype=np.float64)
         return codes.mean(axis=0), codes.std(axis=0)[shown]
     if getattr(model, "center", True) is False or not _has_mean_0(model):
         raise ValueError(
             f"the codes of this {type(model).__name__} need not have mean 0, and the model does not hold their mean; give rows as X, such as "
             "those of the fit"
         )
-    return np.zeros(model._model.n_codes), [_standard_deviation(model, i) for i in shown]
+    return np.zeros(model._model.n_codes), np.array([_standard_deviation(model, i) for i in shown])
 
 
-def _has_mean_0(model):
+def _has_mean_0(model: Estimator) -> bool:
     """Whether codes are a linear function, without an offset, of rows less their mean: rows on either side of it have opposite codes."""
     k = model._model.n_codes
     mean, aside = np.asarray(model.inverse_transform(np.stack([np.zeros(k), np.ones(k)])), dtype=np.float64)
@@ -211,10 +211,10 @@ def _has_mean_0(model):
     if issparse(codes):
         return False
     middle, right, left = np.asarray(codes, dtype=np.float64)
-    return max(np.abs(middle).max(), np.abs(left + right).max()) <= 1e-4 * np.abs(right).max()
+    return bool(max(np.abs(middle).max(), np.abs(left + right).max()) <= 1e-4 * np.abs(right).max())
 
 
-def _standard_deviation(model, i):
+def _standard_deviation(model: Estimator, i: int) -> float:
     """The standard deviation of code ``i``."""
     whiten = getattr(model, "whiten", False)
     if whiten == "arbitrary-variance":
@@ -225,7 +225,7 @@ def _standard_deviation(model, i):
     return 1.0 if variance is None else float(np.sqrt(variance[i]))
 
 
-def _strips(rows, shape, shown, places, axes):
+def _strips(rows: Array, shape: tuple[int, ...], shown: list[int], places: Array, axes: AxesOfPanels | None) -> Figure:
     lines, steps = rows.shape[:2]
     if axes is None:
         import matplotlib.pyplot as plt
@@ -235,7 +235,7 @@ def _strips(rows, shape, shown, places, axes):
     else:
         given = given_axes(axes, lines * steps, f"{steps} steps of {lines} latent variables")
         panels = np.array(given, dtype=object).reshape(lines, steps)
-    figure = panels[0, 0].figure
+    figure = figure_of(panels[0, 0])
     low, high = rows.min(), rows.max()
     for line in range(lines):
         for step, ax in enumerate(panels[line]):
@@ -254,7 +254,7 @@ def _strips(rows, shape, shown, places, axes):
     return figure
 
 
-def _curves(rows, shown, places, axes):
+def _curves(rows: Array, shown: list[int], places: Array, axes: AxesOfPanels | None) -> Figure:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
@@ -264,12 +264,12 @@ def _curves(rows, shown, places, axes):
         for row, place in zip(curves, places, strict=True):
             ax.plot(row, color=scale.to_rgba(place), linewidth=1)
         ax.set_title(f"component {i}", fontsize="small")
-    figure = panels[0].figure
+    figure = figure_of(panels[0])
     figure.colorbar(scale, ax=panels, label="standard deviations")
     return figure
 
 
-def _new_panels(count):
+def _new_panels(count: int) -> list[Axes]:
     """Axes of a new figure with at most two panels beside each other."""
     import matplotlib.pyplot as plt
 
@@ -282,12 +282,12 @@ def _new_panels(count):
     return axes[:count]
 
 
-def _needs(model, attribute, what):
+def _needs(model: object, attribute: str, what: str) -> None:
     if not hasattr(model, attribute):
         raise ValueError(f"{type(model).__name__} has no {what}; this figure is of a FactorAnalysis")
 
 
-def _standardized(model):
+def _standardized(model: FactorAnalysis) -> tuple[Array, Array]:
     """Loadings and uniquenesses in units of the standard deviations of the columns; 0 for constant columns."""
     unique = np.asarray(model.noise_variance_, dtype=np.float64)
     common = np.asarray(model.communalities_, dtype=np.float64)
@@ -303,12 +303,12 @@ def _standardized(model):
     return raw / scale[:, None], np.where(variance > 0, 1 - common, 0)
 
 
-def _named(ax, model, p):
+def _named(ax: Axes, model: Estimator, p: int) -> None:
     names = [str(name) for name in getattr(model, "feature_names_in_", range(p))]
     step = -(-p // 60)
     ax.set_yticks(range(0, p, step), names[::step], fontsize="small" if p <= 30 else "x-small")
 
 
-def _numbers(ax, table):
+def _numbers(ax: Axes, table: Array) -> None:
     for (i, j), value in np.ndenumerate(table):
         ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize="x-small", color="white" if abs(value) > 0.65 else "black")

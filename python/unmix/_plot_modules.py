@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._figure import axes_or_new, given_axes
+from ._figure import axes_or_new, figure_of, given_axes
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from ._biclusters import Biclusters
+    from ._types import AxesOfPanels
 
 #: Maximum number of modules on a map.
 _MOST_MODULES = 12
@@ -82,7 +83,7 @@ def biclusters(found: Biclusters, X: Rows, n_modules: int = 6, ax: Axes | None =
     return ax
 
 
-def module(found: Biclusters, X: Rows, i: int = 0, color: ArrayLike | None = None, axes: Any = None) -> Figure:
+def module(found: Biclusters, X: Rows, i: int = 0, color: ArrayLike | None = None, axes: AxesOfPanels | None = None) -> Figure:
     """Draw one module: the code of every row, and the member columns of all rows.
 
     It shows whether a module is due to all its members or to a few of them, and which other rows nearly belong to it. At most 24 columns
@@ -150,7 +151,7 @@ def module(found: Biclusters, X: Rows, i: int = 0, color: ArrayLike | None = Non
     image = bottom.imshow(z[np.ix_(order, columns[drawn])].T, aspect="auto", cmap="RdBu_r", vmin=-4, vmax=4, interpolation="nearest")
     # Axes that were given may not share their horizontal axis.
     top.set_xlim(bottom.get_xlim())
-    figure: Figure = top.figure
+    figure = figure_of(top)
     figure.colorbar(image, ax=bottom, label="standard deviations")
     names = getattr(found, "_names", None)
     bottom.set_yticks(np.arange(len(drawn)), [str(j) if names is None else names[j] for j in columns[drawn]], fontsize="xx-small")
@@ -159,18 +160,19 @@ def module(found: Biclusters, X: Rows, i: int = 0, color: ArrayLike | None = Non
     return figure
 
 
-def _drawn_names(found, which, members):
+def _drawn_names(found: Biclusters, which: str, members: Array) -> list[str]:
     """Names of the members, if they are known and few enough to be read."""
     names = getattr(found, which, None)
     return [] if names is None or len(members) > _MOST_NAMES else [names[i] for i in members]
 
 
-def _standardised(X, found) -> Array:
+def _standardised(X: Any, found: Biclusters) -> Array:
     x = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
     if x.shape != (found.rows_.shape[1], found.columns_.shape[1]):
         raise ValueError(f"X has shape {x.shape}, but the modules are of {found.rows_.shape[1]} rows and {found.columns_.shape[1]} columns")
     scale = x.std(axis=0)
-    return (x - x.mean(axis=0)) / np.where(scale > 0, scale, 1.0)
+    standard: Array = (x - x.mean(axis=0)) / np.where(scale > 0, scale, 1.0)
+    return standard
 
 
 def _in_order(member: Array) -> Array:
@@ -180,7 +182,7 @@ def _in_order(member: Array) -> Array:
     return order[: int(member.any(axis=0).sum())]
 
 
-def _frame(ax, rows, columns, i):
+def _frame(ax: Axes, rows: Array, columns: Array, i: int) -> None:
     """A frame around the largest block of consecutive members."""
     from matplotlib.patches import Rectangle
 
@@ -191,7 +193,7 @@ def _frame(ax, rows, columns, i):
     ax.annotate(str(i), (left - 0.5, top - 0.5), fontsize="small", fontweight="bold", va="bottom")
 
 
-def _run(places):
+def _run(places: Array) -> tuple[int, int]:
     """First and length of the longest run of consecutive numbers."""
     cuts = np.flatnonzero(np.diff(places) > 1) + 1
     longest = max(np.split(places, cuts), key=len)

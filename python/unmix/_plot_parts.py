@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ._figure import axes_or_new, given_axes
+from ._figure import axes_or_new, figure_of, given_axes
 from ._input import in_memory
-from ._types import Array, Rows
+from ._types import Array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,15 +17,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from numpy.typing import ArrayLike
+
+    from ._types import AxesOfPanels
     from .robust import RobustPCA
 
 
 def parts(
     model: RobustPCA,
-    X: Rows | None = None,
+    X: ArrayLike | None = None,
     rows: Sequence[int] = (0,),
     shape: tuple[int, int] | None = None,
-    axes: Any = None,
+    axes: AxesOfPanels | None = None,
 ) -> Figure:
     """Draw rows beside their low-rank part and their sparse part, as pictures or as curves.
 
@@ -94,23 +97,22 @@ def parts(
         line[0].set_ylabel(f"row {i}")
     for ax, title in zip(panels[0], ("row", "low-rank part", "sparse part"), strict=True):
         ax.set_title(title)
-    figure: Figure = panels[0, 0].figure
-    return figure
+    return figure_of(panels[0, 0])
 
 
-def _pictures(line: Any, three: list[Array], shape: tuple[int, int]) -> None:
+def _pictures(line: Sequence[Axes], three: list[Array], shape: tuple[int, int]) -> None:
     """A row and its two parts as pictures, with colour bars."""
     least, most = float(np.nanmin(three[:2])), float(np.nanmax(three[:2]))
     greys = [ax.imshow(values.reshape(shape), cmap="gray", vmin=least, vmax=most) for ax, values in zip(line[:2], three[:2], strict=True)]
     reach = float(abs(three[2]).max()) or 1.0
     errors = line[2].imshow(three[2].reshape(shape), cmap="RdBu_r", vmin=-reach, vmax=reach)
     for image, beside in ((greys[0], list(line[:2])), (errors, line[2])):
-        line[0].figure.colorbar(image, ax=beside).ax.tick_params(labelsize="x-small")
+        figure_of(line[0]).colorbar(image, ax=beside).ax.tick_params(labelsize="x-small")
     for ax in line:
         ax.set(xticks=[], yticks=[])
 
 
-def affinities(similarity: Any, labels: Any, ax: Axes | None = None) -> Axes:
+def affinities(similarity: ArrayLike, labels: ArrayLike, ax: Axes | None = None) -> Axes:
     """Draw the affinities between rows as a matrix, with the rows of a cluster next to each other.
 
     Rows are sorted by label, so that clusters with affinities inside them alone give a block-diagonal matrix. The colour scale ends at the
@@ -141,17 +143,17 @@ def affinities(similarity: Any, labels: Any, ax: Axes | None = None) -> Axes:
     >>> len(ax.images)
     1
     """
-    table, labels = np.asarray(similarity, dtype=float), np.asarray(labels)
-    if table.ndim != 2 or table.shape != (len(labels), len(labels)):
+    table, classes = np.asarray(similarity, dtype=float), np.asarray(labels)
+    if table.ndim != 2 or table.shape != (len(classes), len(classes)):
         raise ValueError(
-            f"affinities must have a row and a column for each label, got shape {table.shape} and {len(labels)} labels"
+            f"affinities must have a row and a column for each label, got shape {table.shape} and {len(classes)} labels"
         )
-    order = np.argsort(labels, kind="stable")
+    order = np.argsort(classes, kind="stable")
     ax = axes_or_new(ax)
     # So that the largest affinities do not dominate the colour scale.
     most = float(np.quantile(table[table > 0], 0.99)) if (table > 0).any() else 1.0
     image = ax.imshow(table[np.ix_(order, order)], cmap="Greys", vmin=0, vmax=most, interpolation="nearest")
-    names, counts = np.unique(labels, return_counts=True)
+    names, counts = np.unique(classes, return_counts=True)
     ends = np.cumsum(counts)
     for end in ends[:-1]:
         ax.axhline(end - 0.5, color="C3", linewidth=0.8)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import ordered
 from ._figure import axes_or_new
-from ._types import Chosen, Rows
+from ._types import Array, Chosen, Rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,7 +74,7 @@ def scatter(
         raise ValueError(f"color has shape {values.shape}, but there are {len(x)} rows; give one value for each")
     ax = axes_or_new(ax)
     # Many points are drawn small and transparent.
-    style = dict(s=float(np.clip(12000 / max(len(x), 1), 6, 30)), alpha=0.8 if len(x) < 1000 else 0.5, linewidths=0)
+    style: dict[str, Any] = dict(s=float(np.clip(12000 / max(len(x), 1), 6, 30)), alpha=0.8 if len(x) < 1000 else 0.5, linewidths=0)
     if values is None:
         ax.scatter(x, y, **style)
     elif _are_labels(values):
@@ -82,24 +82,25 @@ def scatter(
     else:
         points = ax.scatter(x, y, c=values.astype(np.float64), **style)
         bar = ax.figure.colorbar(points, ax=ax, label=getattr(color, "name", None) or "")
-        bar.solids.set_alpha(1)
+        if bar.solids is not None:
+            bar.solids.set_alpha(1)
     ax.set(xlabel=_axis_label(model, pair[0]), ylabel=_axis_label(model, pair[1]))
     return ax
 
 
-def _axis_label(model, i):
+def _axis_label(model: Estimator, i: int) -> str:
     # Codes that are rotated back to the columns do not belong to components.
     share = None if getattr(model, "whiten", None) == "zca" else getattr(model, "explained_variance_ratio_", None)
     return f"component {i}" if share is None else f"component {i} ({100 * share[i]:.3g} % of the variance)"
 
 
-def _are_labels(values):
+def _are_labels(values: Array) -> bool:
     if values.dtype.kind in "fc":
         return False
     return values.dtype.kind not in "iu" or len(np.unique(values)) <= _MOST_LABELS
 
 
-def _labelled(ax, x, y, values, style):
+def _labelled(ax: Axes, x: Array, y: Array, values: Array, style: dict[str, Any]) -> None:
     # As text, so that labels of mixed types can be sorted.
     text = values.astype(str)
     names, first, counts = np.unique(text, return_index=True, return_counts=True)
@@ -113,12 +114,13 @@ def _labelled(ax, x, y, values, style):
         ax.scatter(x[here], y[here], color=f"C{colour}", label=names[i], **style)
     # Outside the axes, because any corner may contain points.
     legend = ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
-    for handle in legend.legend_handles:
+    handles: list[Any] = list(legend.legend_handles)
+    for handle in handles:
         handle.set_alpha(1)
         handle.set_sizes([30])
 
 
-def _of_column(model, X, name):
+def _of_column(model: Estimator, X: Any, name: str) -> tuple[Any, Any]:
     """A column of a data frame, and the rows to encode: without it, unless the model was fitted on it."""
     columns = list(getattr(X, "columns", ()))
     if name not in columns:

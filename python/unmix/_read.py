@@ -12,9 +12,10 @@ import numpy as np
 from . import _unmix
 from ._reading import _reading
 from ._threads import threads_here
-from ._types import Array, Path
+from ._types import Array, ArrayOrSparse, Path
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from typing_extensions import Unpack
 
 #: The types of computations, as accepted by NumPy.
@@ -55,9 +56,10 @@ class Files:
         paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
         self._given = (paths, settings)
         self._files = _unmix.Files([os.fspath(p) for p in paths], _reading(**settings))
-        self._about = self._missing = None
+        self._about: tuple[int, int, list[str] | None, str] | None = None
+        self._missing: Array | None = None
 
-    def _known(self):
+    def _known(self) -> tuple[int, int, list[str] | None, str]:
         if self._about is not None:
             self._files.check_unchanged()
         else:
@@ -176,7 +178,7 @@ class Files:
         """
         return [os.fspath(path) for path in self._files.paths]
 
-    def head(self, n: int = 5) -> Any:
+    def head(self, n: int = 5) -> ArrayOrSparse:
         """Return the first rows.
 
         Use it to check delimiter, decimal separator and columns before a fit: for most formats no more of the file is read than is needed
@@ -208,7 +210,7 @@ class Files:
             raise ValueError(f"n must be a non-negative integer, got {n!r}")
         return self._files.read(_run_arguments(), int(n))
 
-    def read(self) -> Any:
+    def read(self) -> ArrayOrSparse:
         """Return all rows, in memory.
 
         Estimators take the handle itself; those that stream need memory for a few rows only. If all rows fit into memory and are used
@@ -244,7 +246,7 @@ class Files:
         changed = "".join(f", {name}={text}" for name, text in written.items() if text != repr(_SETTINGS[name]))
         return f"unmix.open({shown}{changed})"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type[Files], tuple[list[Path], dict[str, Any]]]:
         if self._files.read_once:
             raise TypeError(f"{self!r} cannot be pickled: no other process can read the standard input or a pipe again; give its rows, read()")
         return _copied, (*self._given, self._files.paths, self._files.stamps)
@@ -259,12 +261,12 @@ def _copied(paths, settings, found, stamps):
     return handle
 
 
-def listed_cells(files):
+def listed_cells(files: Files) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Rows and columns of the cells of a list, in the order of its lines."""
     return files._files.cells(_run_arguments())
 
 
-def _run_arguments():
+def _run_arguments() -> tuple[int, int, int]:
     return 0, threads_here(), 0
 
 
@@ -424,7 +426,7 @@ class ReadSettings(TypedDict, total=False):
     triplets: bool
 
 
-def read(path: Path | Sequence[Path], **settings: Unpack[ReadSettings]) -> Any:
+def read(path: Path | Sequence[Path], **settings: Unpack[ReadSettings]) -> ArrayOrSparse:
     """Return the rows of files as an array, read as by ``fit`` and the command line.
 
     It is ``unmix.open(path, **settings).read()``: all rows are held in memory. Estimators also take the path, or the handle that

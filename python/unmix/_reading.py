@@ -1,20 +1,22 @@
 """Arguments of :func:`unmix.open`, checked and converted for the extension."""
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Sequence
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
 
-def _word(column):
+def _word(column: Any) -> str:
     """A column name, quoted for a list of columns."""
     if isinstance(column, Integral):
         return str(int(column))
     plain = column and column.strip() == column and not any(c in column for c in ',"')
-    return column if plain else '"' + column.replace('"', '""') + '"'
+    return str(column) if plain else '"' + column.replace('"', '""') + '"'
 
 
-def _columns(name, columns):
+def _columns(name: str, columns: Any) -> str | None:
     """A list of columns as text, as on the command line."""
     if columns is None or isinstance(columns, str):
         return columns
@@ -30,18 +32,18 @@ def _columns(name, columns):
     return ",".join(map(_word, columns))
 
 
-def _is_integer(value):
+def _is_integer(value: object) -> bool:
     """Whether it is an integer; True and False are none here."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def _flag(name, value):
+def _flag(name: str, value: object) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be True or False, got {value!r}")
     return bool(value)
 
 
-def _integer(name, value, least):
+def _integer(name: str, value: Any, least: int) -> int:
     """An integer that is at least `least`, and below the first one of more than 64 bits."""
     if not _is_integer(value):
         raise TypeError(f"{name} must be an integer from {least}, got {value!r}")
@@ -50,13 +52,13 @@ def _integer(name, value, least):
     return int(value)
 
 
-def _text(name, value):
+def _text(name: str, value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{name} must be a string, got {value!r}")
     return value
 
 
-def _delimiter(delimiter):
+def _delimiter(delimiter: object) -> str:
     remedy = "choose a character such as ',' or ';', or 'tab', or 'space' for runs of blanks"
     if not isinstance(delimiter, str):
         raise TypeError(f"delimiter must be a string, got {delimiter!r}; {remedy}")
@@ -66,14 +68,14 @@ def _delimiter(delimiter):
     return delimiter
 
 
-def _choice(name, value, choices):
+def _choice(name: str, value: Any, choices: Sequence[str]) -> str:
     """One of these words."""
     if value not in choices:
         raise ValueError(f"{name} must be {' or '.join(map(repr, choices[:2]))}, got {value!r}")
-    return value
+    return str(value)
 
 
-def _names(names):
+def _names(names: Any) -> list[str] | None:
     """Names of columns; the extension checks that there is a distinct one for each column."""
     if names is None:
         return None
@@ -82,20 +84,20 @@ def _names(names):
     return [str(name) for name in names]
 
 
-def _shape(name, shape):
-    given = shape
-    if isinstance(shape, str):
-        shape = shape.split("x")
+def _shape(name: str, shape: Any) -> tuple[int, ...] | None:
+    if shape is None:
+        return None
+    lengths: tuple[int, ...]
     try:
-        shape = None if shape is None else tuple(int(length) for length in shape)
+        lengths = tuple(int(length) for length in (shape.split("x") if isinstance(shape, str) else shape))
     except (TypeError, ValueError):
-        shape = ()
-    if shape is not None and (not shape or min(shape) < 1 or (name == "patches" and len(shape) != 2)):
-        raise ValueError(f"{name} must be the length of each axis, as in (28, 28), got {given!r}")
-    return shape
+        lengths = ()
+    if not lengths or min(lengths) < 1 or (name == "patches" and len(lengths) != 2):
+        raise ValueError(f"{name} must be the length of each axis, as in (28, 28), got {shape!r}")
+    return lengths
 
 
-def _axes(axes):
+def _axes(axes: Any) -> list[int]:
     """The axes of an array that run over samples; none for the default."""
     if axes is None:
         return []
@@ -105,7 +107,7 @@ def _axes(axes):
     return [int(axis) for axis in given]
 
 
-def _range(rows):
+def _range(rows: Any) -> tuple[int, int | None] | None:
     """The first row and the one after the last."""
     if rows is None:
         return None
@@ -119,27 +121,26 @@ def _range(rows):
     return int(start or 0), None if stop is None else int(stop)
 
 
-def _dtype(dtype):
+def _dtype(dtype: Any) -> str | None:
     """The name of a number type."""
     if dtype is None:
         return None
-    try:
-        name = np.dtype(dtype).name
-    except TypeError:
-        name = None
+    name = ""
+    with contextlib.suppress(TypeError):
+        name = str(np.dtype(dtype).name)
     if name not in ("float32", "float64"):
         raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
     return name
 
 
-def _na(na):
+def _na(na: Any) -> list[str]:
     """Marks of missing cells."""
     if not isinstance(na, Iterable):
         raise ValueError(f"na must be a list of strings, as in na=['?', '-'], got {na!r}")
     return [na] if isinstance(na, str) else [str(mark) for mark in na]
 
 
-def _check_combination(settings):
+def _check_combination(settings: dict[str, Any]) -> None:
     """Refuses settings that exclude each other, or that need another one."""
     if settings["grey"] and settings["rgb"]:
         raise ValueError("grey=True and rgb=True exclude each other; keep one of them")
@@ -150,7 +151,7 @@ def _check_combination(settings):
         raise ValueError("names= and triplets=True exclude each other: the columns of a list of cells are row, column and value; leave names out")
 
 
-def _reading(**settings):
+def _reading(**settings: Any) -> dict[str, Any]:
     """Settings, checked and converted for the extension."""
     converted = {
         **settings,

@@ -30,8 +30,8 @@ class _Choices:
 
     def _read(self, text: str, names: tuple[str, ...]) -> None:
         fields = json.loads(text)
-        self._json = fields
-        self._k = {rule["rule"]: rule["k"] for rule in fields["rules"]}
+        self._json: dict[str, Any] = fields
+        self._k: dict[str, int] = {rule["rule"]: rule["k"] for rule in fields["rules"]}
         self.estimates = {rule["rule"]: rule["estimates"] for rule in fields["rules"]}
         for name in names:
             setattr(self, name, fields[name])
@@ -170,7 +170,8 @@ class Selection(_Choices, Mapping[Any, int]):
         >>> found.to_dict()["n_features"]
         20
         """
-        return json.loads(json.dumps(self._json))
+        copied: dict[str, Any] = json.loads(json.dumps(self._json))
+        return copied
 
     def __repr__(self) -> str:
         width = max(4, *map(len, self._k))
@@ -286,7 +287,8 @@ class Comparison(_Choices, Mapping[str, int]):
         >>> unmix.select_components(X, "bic", method="ppca").to_dict()["suggested"]
         3
         """
-        return json.loads(json.dumps(self._json))
+        copied: dict[str, Any] = json.loads(json.dumps(self._json))
+        return copied
 
     def __repr__(self) -> str:
         lines = [f"{self.method}: {self.n_samples} rows, {self.n_features} columns"]
@@ -319,7 +321,7 @@ def select_components(
     X: Rows,
     rules: str | Sequence[str] | None = None,
     *,
-    method: str,
+    method: Literal["ppca", "linear-eigengan", "factor-analysis"],
     max_components: int | None = None,
     settings: Mapping[str, Any] | None = None,
     sample_weight: ArrayLike | None = None,
@@ -327,6 +329,19 @@ def select_components(
     verbose: int = 0,
     max_seconds: float | None = None,
 ) -> Comparison: ...
+@overload
+def select_components(
+    X: Rows,
+    rules: str | float | Sequence[str | float] | None = None,
+    *,
+    method: str = "pca",
+    max_components: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+    random_state: Seed = None,
+    verbose: int = 0,
+    max_seconds: float | None = None,
+) -> Selection | Comparison: ...
 def select_components(
     X: Rows,
     rules: str | float | Sequence[str | float] | None = None,
@@ -408,7 +423,7 @@ def select_components(
     >>> found["bic"], found["cells"]
     (3, 3)
     """
-    asked = [] if rules is None else [rules] if isinstance(rules, (str, float)) else list(rules)
+    asked: list[str | float] = [] if rules is None else [rules] if isinstance(rules, (str, float)) else list(rules)
     for rule in asked:
         if not isinstance(rule, (str, float)):
             raise TypeError(f"rules must be names of rules or shares between 0 and 1, got {rule!r}")
@@ -423,13 +438,13 @@ def select_components(
     reader._validate_params()
     rows = reader._rows(X, reset=True)
     run_options = (reader._seed(), threads_here(), int(verbose))
-    asked = [str(rule) for rule in asked]
+    named = [str(rule) for rule in asked]
     names, weights = reader._names(rows), _weights(sample_weight, rows)
     found: Selection | Comparison
     if of_variances:
-        found = Selection(_unmix.select(rows, asked, run_options, names, weights))
+        found = Selection(_unmix.select(rows, named, run_options, names, weights))
     else:
-        wanted = (json.dumps(dict(settings or {})), asked, None if max_components is None else int(max_components))
+        wanted = (json.dumps(dict(settings or {})), named, None if max_components is None else int(max_components))
         found = Comparison(_unmix.select_sizes(method, rows, wanted, run_options, names, weights, limit))
     for warning in found.warnings:
         warn(warning)

@@ -291,7 +291,7 @@ class Stability:
         return "\n".join(lines)
 
 
-def _ends(interval):
+def _ends(interval: Array) -> str:
     # Truncated, not rounded: 0.8999 is below 0.9, as in the verdict.
     return " to ".join(f"{np.floor(1000 * end) / 1000:.3f}" for end in interval)
 
@@ -395,7 +395,7 @@ def _fitted(estimator, X, max_seconds, random_state=None):
     return estimator, None if max_seconds is None else max(max_seconds - (time.monotonic() - begun), 1e-3)
 
 
-def _seed_of(estimator, random_state):
-    drawer = type(estimator)()
+def _seed_of(estimator: Estimator, random_state: Seed) -> int:
+    drawer: Any = type(estimator)()
     drawer.random_state = random_state
-    return drawer._seed()
+    return int(drawer._seed())

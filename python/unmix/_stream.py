@@ -1,12 +1,20 @@
 """Learning from streams: ``partial_fit`` of estimators whose models store a learning state."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from . import _unmix
 from ._input import tensor_names, warn
 from ._threads import threads_here
 from ._written import call_source
 
+if TYPE_CHECKING:
+    from ._base import Estimator
+    from ._types import Rows
 
-def learn_more(estimator, X, with_doubts=False):
+
+def learn_more(estimator: Estimator, X: Rows, with_doubts: bool = False) -> None:
     """Continue an estimator with the rows ``X``; on an error it is unchanged.
 
     Warnings are the notes about how a file was read; with ``with_doubts``, all that leave something in doubt, which include these notes.
@@ -24,7 +32,7 @@ def learn_more(estimator, X, with_doubts=False):
         run_options = (seed, threads_here(), int(estimator.verbose))
         invocation = call_source(written, "partial_fit", X)
         names = estimator._names(rows)
-        options = {"max_seconds": estimator.max_seconds}
+        options: dict[str, Any] = {"max_seconds": estimator.max_seconds}
         if tensor_names(estimator._method):
             options["given"] = estimator._given_tables()
         if model is None:

@@ -11,33 +11,57 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
+    from scipy.sparse import csr_array
 
     from ._base import Estimator
+    from ._read import Files
 
 #: The path of a file.
 Path: TypeAlias = str | PathLike[str]
-#: Rows or codes: an array of any layout and number type, a frame, a sparse matrix, the path of a file, or a handle returned by
-#: `unmix.open`. Frames and sparse matrices have no common type that a checker could use.
-Rows: TypeAlias = Any
-#: An array of numbers, single or double precision.
+#: An array of numbers, single or double precision. Results that `set_output` converts to frames have this type, too: a type checker does not
+#: know what it requests.
 Array: TypeAlias = NDArray[Any]
+#: An array, except in cases that a type checker cannot tell from the call: a list of cells is read as a `csr_array`. With `Any` for these cases,
+#: checkers accept what an array has without a test for the type.
+ArrayOrSparse: TypeAlias = "Array | Any"
+#: Codes of the methods with a parameter `sparse_output`: a `csr_array`, or with `False` an array, for which `Any` stands.
+SparseCodes: TypeAlias = "csr_array | Any"
+#: Axes to draw several panels into.
+AxesOfPanels: TypeAlias = "Axes | Sequence[Axes] | NDArray[Any]"
 #: A seed.
 Seed: TypeAlias = int | np.random.RandomState | None
 
+
+class SparseRows(Protocol):
+    """A sparse array or matrix of scipy, which has no types of its own."""
+
+    def tocsr(self) -> Any: ...
+
+
+class Frame(Protocol):
+    """A table of a library that implements the interchange protocol of data frames, also without ``__array__``."""
+
+    def __dataframe__(self) -> Any: ...
+
+
+#: Rows or codes: an array of any layout and number type, or what can be converted to one, such as nested lists and frames; a sparse matrix; the
+#: path of a file, or several; or a handle returned by `unmix.open`.
+Rows: TypeAlias = "ArrayLike | SparseRows | Frame | Path | Sequence[Path] | Files"
 
 class HasComponents(Protocol):
     """A fitted model, also of other packages."""
 
     @property
-    def components_(self) -> Any: ...
+    def components_(self) -> ArrayLike: ...
 
 
 class HasBiclusters(Protocol):
     """Biclusters, also of scikit-learn."""
 
     @property
-    def biclusters_(self) -> Any: ...
+    def biclusters_(self) -> tuple[ArrayLike, ArrayLike]: ...
 
 
 #: What measures compare: fitted models, or components as rows.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
@@ -14,11 +13,14 @@ from ._base import Estimator
 from ._parameters import SparseAutoencoderParameters
 from ._record import Evaluation, TopRows
 from ._settings import _validated
+from ._sklearn import _fit_context
 from ._stream import learn_more
-from ._types import Rows
+from ._types import Rows, SparseCodes
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from ._types import Path
 
 
 class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
@@ -190,7 +192,7 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         return self
 
     @_validated
-    def fit_transform(self, X: Rows, y: None = None) -> Any:  # type: ignore[override]
+    def fit_transform(self, X: Rows, y: None = None) -> SparseCodes:  # type: ignore[override]
         """Fit the model and return the codes of the rows: ``fit(X).transform(X)``, to the bit.
 
         The codes are those of the fitted encoder, computed in a further pass. With ``sparse_output=True`` only the entries of active units
@@ -262,7 +264,7 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         learn_more(self, X)
         return self
 
-    def transform(self, X: Rows) -> Any:
+    def transform(self, X: Rows) -> SparseCodes:
         """Return the codes of rows.
 
         A code is one matrix product and the activation, without iterations: with ``activation="topk"`` at most ``l0`` of its entries are
@@ -291,8 +293,18 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         (40, 4)
         """
         check_is_fitted(self)
-        codes = self._model.encode(self._rows(X), self._run_arguments())
+        codes: Any = self._model.encode(self._rows(X), self._run_arguments())
         return codes if self.sparse_output else codes.toarray()
+
+    if TYPE_CHECKING:
+        # The same as `transform` without a file.
+        @overload
+        def encode(self, X: Rows, out: None = None) -> SparseCodes: ...
+        @overload
+        def encode(self, X: Rows, out: Path) -> None: ...
+        @overload
+        def encode(self, X: Rows, out: Path | None = None) -> SparseCodes | None: ...
+        def encode(self, X: Rows, out: Path | None = None) -> SparseCodes | None: ...
 
     def evaluate(self, X: Rows) -> Evaluation:
         """Evaluate the reconstruction of rows and the use of the units, compared with PCA and matching pursuit.

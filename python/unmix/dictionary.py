@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sklearn.base import _fit_context
-from sklearn.utils.metaestimators import available_if
-
 from ._base import Estimator
 from ._parameters import DictionaryLearningParameters
+from ._input import dense
 from ._settings import _validated
+from ._sklearn import _fit_context, available_if
 from ._stream import learn_more
 from ._types import Array, Rows
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-def _learns_from_a_stream(estimator):
+def _learns_from_a_stream(estimator: DictionaryLearning) -> bool:
     """Condition of ``partial_fit``: all algorithms except the online one need all rows at once."""
     if estimator.algorithm == "online":
         return True
@@ -256,7 +255,8 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
         >>> DictionaryLearning(n_components=2, alpha=0.01, random_state=0).fit(X).transform([[0, 3, 0]]).round(2)
         array([[0.  , 2.99]])
         """
-        return super().transform(X).toarray()
+        codes: Array = dense(super().transform(X))
+        return codes
 
     @available_if(_learns_from_a_stream)
     @_fit_context(prefer_skip_nested_validation=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -15,6 +15,9 @@ from ._input import _is_path, warn
 from ._likelihood import Likelihood
 from ._parameters import FactorAnalysisParameters
 from ._record import FitIndices
+
+if TYPE_CHECKING:
+    from . import _unmix
 
 
 class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Estimator):
@@ -167,21 +170,21 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
     _method = "factor-analysis"
     _derived = frozenset({"loglike_", "fit_"})
 
-    def _check(self, rows):
-        init = self.noise_variance_init
+    def _check(self, rows: Any) -> None:
+        init: Any = self.noise_variance_init
         if init is not None and not _is_path(rows) and len(init) != rows.shape[1]:
             raise ValueError(
                 f"noise_variance_init dimension does not with number of features : {len(init)} != {rows.shape[1]}; give one number for "
                 "each column"
             )
 
-    def _settings(self):
+    def _settings(self) -> dict[str, Any]:
         settings = super()._settings()
         if self.noise_variance_init is not None:
             settings["noise_variance_init"] = np.asarray(self.noise_variance_init, dtype=np.float64).tolist()
         return settings
 
-    def _adopt(self, model: Any) -> None:
+    def _adopt(self, model: _unmix.Model) -> None:
         super()._adopt(model)
         attributes = vars(self)
         report = self.report_
@@ -189,21 +192,21 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
         attributes["fit_"] = FitIndices(**report.fit)
         attributes["heywood_"] = fixed(attributes["heywood_"].astype(np.intp))
 
-    def _forget(self):
+    def _forget(self) -> None:
         super()._forget()
         for name in self._derived:
             vars(self).pop(name, None)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in self._derived} if isinstance(state, dict) else state
+        return {name: value for name, value in state.items() if name not in self._derived}
 
-    def _doubts(self):
+    def _doubts(self) -> list[str]:
         # As many factors as columns were not asked for.
         unasked = ("the Ledermann bound", "factors have nonzero loadings") if self.n_components is None else ()
         return [sentence for sentence in super()._doubts() if not any(words in sentence for words in unasked)]
 
-    def _warn(self):
+    def _warn(self) -> None:
         for sentence in self._doubts():
             warn(sentence)
         if not self._model.end[1]:

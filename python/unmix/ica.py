@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import _fit_context
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import chosen, in_frame
 from ._input import _is_path, in_memory
 from ._parameters import ICAParameters
+from ._sklearn import _fit_context, available_if
 from ._sources import Sources
 from ._stream import learn_more
 from ._types import Array, Chosen, Components, Rows
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-def _learns_row_by_row(ica):
+def _learns_row_by_row(ica: ICA) -> bool:
     """Condition of ``partial_fit``: all algorithms except EASI need all rows at once."""
     if ica.algorithm == "easi":
         return True
@@ -253,7 +252,7 @@ class ICA(ICAParameters, Sources):
         sources[:, chosen(self._model, "exclude", exclude)] = 0
         return super().inverse_transform(sources)
 
-    def remove(self, X: Rows, exclude: Chosen) -> Any:
+    def remove(self, X: Rows, exclude: Chosen) -> Array:
         """Return rows without the contribution of some sources; all else is unchanged, including the part that no source explains.
 
         Use it to remove artefacts from a recording, such as blinks from EEG, once their sources have been identified (:meth:`match` helps).
@@ -301,7 +300,7 @@ class ICA(ICAParameters, Sources):
         cleaned = rows - sources[:, excluded] @ self.mixing_[:, excluded].T.astype(sources.dtype, copy=False)
         return in_frame(self, cleaned, given)
 
-    def match(self, reference: Components, X: Rows = None) -> Array:
+    def match(self, reference: Components, X: Rows | None = None) -> Array:
         """Return the correlation of every source with reference channels, such as EOG or ECG.
 
         A source with a large absolute correlation with an EOG or ECG channel is an artefact that :meth:`remove` can remove. Neither the
@@ -344,7 +343,8 @@ class ICA(ICAParameters, Sources):
             sources = self._model.encode(self._rows(X), self._run_arguments())
             channels = np.asarray(in_memory(reference), dtype=np.float64)
             return _correlations(sources, channels.reshape(len(channels), -1))
-        columns = [self._column(name) for name in ([reference] if isinstance(reference, (str, Integral)) else reference)]
+        names: Any = [reference] if isinstance(reference, (str, Integral)) else reference
+        columns = [self._column(name) for name in names]
         # Second moments of the sources, which are uncorrelated with variance 1 if they are a rotation of whitened coordinates.
         second = np.eye(self.n_components_)
         if "scale_" in vars(self):
@@ -355,8 +355,8 @@ class ICA(ICAParameters, Sources):
             found = shared.T / np.sqrt(np.diag(second))[:, None] / size
         return np.where(np.isfinite(found), found, 0.0)
 
-    def _column(self, name):
-        if isinstance(name, Integral) and 0 <= name < self.n_features_in_:
+    def _column(self, name: Any) -> int:
+        if isinstance(name, Integral) and 0 <= int(name) < self.n_features_in_:
             return int(name)
         names = list(vars(self).get("feature_names_in_", ()))
         if name in names:
@@ -367,7 +367,7 @@ class ICA(ICAParameters, Sources):
         )
 
 
-def _correlations(a, b):
+def _correlations(a: Array, b: Array) -> Array:
     if len(a) != len(b):
         raise ValueError(f"reference must be channels of the same samples as X, but has {len(b)} rows, and X has {len(a)}")
     a, b = (np.asarray(m, dtype=np.float64) - np.mean(m, axis=0, dtype=np.float64) for m in (a, b))

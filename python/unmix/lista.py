@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
 from ._base import Estimator
-from ._input import _is_path
+from ._input import _is_path, dense
 from ._parameters import LISTAParameters
 from ._record import CodeQuality
 from ._settings import _validated, numbers
@@ -143,7 +143,7 @@ class LISTA(LISTAParameters, Estimator):
     _min_samples = 1
 
     @_validated
-    def fit(self, X: Rows, y: Any = None) -> Self:  # type: ignore[override]
+    def fit(self, X: Rows, y: Rows | None = None) -> Self:  # type: ignore[override]
         """Train the network on rows.
 
         The dictionary is not changed: the parameters of the layers are trained on mini-batches by Adam, one layer after the other and then
@@ -177,7 +177,7 @@ class LISTA(LISTAParameters, Estimator):
         return self
 
     @_validated
-    def fit_transform(self, X: Rows, y: Any = None) -> Array:  # type: ignore[override]
+    def fit_transform(self, X: Rows, y: Rows | None = None) -> Array:  # type: ignore[override]
         """Train the network on rows and return their codes: ``fit(X, y).transform(X)``, to the bit.
 
         The codes are the outputs of the trained network, as a dense array: approximations of the solutions of the lasso, or of the target
@@ -208,9 +208,10 @@ class LISTA(LISTAParameters, Estimator):
                [0. , 0.5]])
         """
         rows, threads = self._fit(X, targets=_targets(y))
-        return self._model.encode(rows, (0, threads, int(self.verbose))).toarray()
+        codes: Array = dense(self._model.encode(rows, (0, threads, int(self.verbose))))
+        return codes
 
-    def _target_tables(self, targets):
+    def _target_tables(self, targets: Any) -> list[tuple[str, Array]]:
         return [("codes", numbers(targets, "y"))]
 
     def transform(self, X: Rows) -> Array:
@@ -241,7 +242,8 @@ class LISTA(LISTAParameters, Estimator):
         >>> net.transform([[-2.0, 0.0]])
         array([[-1.5,  0. ]])
         """
-        return super().transform(X).toarray()
+        codes: Array = dense(super().transform(X))
+        return codes
 
     def quality(self, X: Rows) -> CodeQuality:
         """Return objective and duality gap of the lasso for the code of each row, from a recomputed residual in double precision.
@@ -283,7 +285,7 @@ class LISTA(LISTAParameters, Estimator):
         return CodeQuality(**{name: numbers[:, i] for i, name in enumerate(names)})
 
 
-def _targets(y):
+def _targets(y: Any) -> Any:
     """Target codes as given; None if ``y`` is not a table."""
     is_table = y is not None and (_is_path(y) or hasattr(y, "toarray") or np.asarray(y).ndim > 1)
     return y if is_table else None

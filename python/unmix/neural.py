@@ -1,10 +1,16 @@
 """Principal components by learning rules of a single layer."""
 
+from __future__ import annotations
+
 from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 from ._base import Estimator
 from ._fixed import fixed
 from ._parameters import NeuralPCAParameters, SigmaPCAParameters
+
+if TYPE_CHECKING:
+    from . import _unmix
 
 
 class NeuralPCA(NeuralPCAParameters, Estimator):
@@ -274,13 +280,14 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
 
     _method = "sigma-pca"
 
-    def _settings(self):
+    def _settings(self) -> dict[str, Any]:
         settings = super()._settings()
-        if not isinstance(self.a, (str, Real)):
-            settings["a"] = [float(a) for a in self.a]
+        a: Any = self.a
+        if not isinstance(a, (str, Real)):
+            settings["a"] = [float(each) for each in a]
         return settings
 
-    def _adopt(self, model):
+    def _adopt(self, model: _unmix.Model) -> None:
         super()._adopt(model)
         # Model files contain numbers only; this one is a boolean.
         vars(self)["resolved_"] = fixed(self.resolved_ != 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
+from typing import Any
 
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
@@ -142,14 +143,14 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
 
     _method = "pca"
 
-    def _rows(self, X, reset=False, min_samples=None):
+    def _rows(self, X: Any, reset: bool = False, min_samples: int | None = None) -> Any:
         if reset and issparse(X) and self.svd_solver == "full":
             raise TypeError(
                 'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, while "full" was passed.'
             )
         return super()._rows(X, reset, min_samples)
 
-    def _check(self, rows):
+    def _check(self, rows: Any) -> None:
         k, solver = self.n_components, self.svd_solver
         if not _is_path(rows):
             n, p = rows.shape
@@ -169,7 +170,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
                     f"{found}: choose a number from 0 to {most}, or None for all"
                 )
 
-    def _check_truncated(self, most, found):
+    def _check_truncated(self, most: int, found: str) -> None:
         k, solver = self.n_components, self.svd_solver
         if isinstance(k, str):
             raise ValueError(f"n_components={k!r} cannot be a string with svd_solver='{solver}'; choose a number")
@@ -186,7 +187,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
                 f"svd_solver='{solver}'; {found}: choose a smaller number, or svd_solver='auto'"
             )
 
-    def _warn(self):
+    def _warn(self) -> None:
         super()._warn()
         (_, _, rank, n), asked = self._model.end, self.n_components
         if rank is not None and isinstance(asked, Integral) and rank < asked:
@@ -200,11 +201,11 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
                 if sentence.startswith("the rows vary along"):
                     warn(sentence)
 
-    def _doubts(self):
+    def _doubts(self) -> list[str]:
         # `_warn` gives the rank itself, so that the report need not be parsed to compare it with the columns.
         return [sentence for sentence in self._model.doubts if not sentence.startswith("the rows vary along")]
 
-    def _uses_sklearn_density(self):
+    def _uses_sklearn_density(self) -> bool:
         """Whether the likelihood is the one that scikit-learn uses for a whitened model."""
         return bool(self.whiten) and self.whiten != "zca"
 

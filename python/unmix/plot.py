@@ -6,20 +6,20 @@ drawn into ``axes``, and the figure is returned.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import ordered
-from ._figure import axes_or_new
+from ._figure import axes_or_new, figure_of
 from ._plot_atoms import atoms
 from ._plot_gaps import gaps, held_out
 from ._plot_latents import factor_correlations, loadings, traversals
 from ._plot_modules import biclusters, module
 from ._plot_parts import affinities, parts
 from ._plot_scatter import scatter
-from ._types import Chosen, Rows
+from ._types import Array, Chosen, Rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from ._base import Estimator
+    from ._types import AxesOfPanels
 
 __all__ = [
     "affinities",
@@ -102,7 +103,7 @@ def components(
     feature_shape: tuple[int, ...] | None = None,
     n_components: int | None = None,
     which: str = "patterns",
-    axes: Any = None,
+    axes: AxesOfPanels | None = None,
 ) -> Figure:
     """Draw the loadings (or filters) of the components.
 
@@ -163,11 +164,11 @@ def components(
     lines = -(-count // columns) or 1
     size = ((2.4 if pictures else 2.0) * columns + 0.4, (2.2 if pictures else 1.6) * lines + (0.8 if bars else 0.4))
     if axes is None:
-        figure, axes = plt.subplots(lines, columns, squeeze=False, layout="constrained", figsize=size)
-    panels = list(np.asarray(axes, dtype=object).flat)
+        axes = plt.subplots(lines, columns, squeeze=False, layout="constrained", figsize=size)[1]
+    panels: list[Axes] = list(np.asarray(axes, dtype=object).flat)
     if len(panels) < count:
         raise ValueError(f"axes has {len(panels)} axes, but {count} components are drawn; give one for each, or n_components={len(panels)}")
-    figure = panels[0].figure
+    figure = figure_of(panels[0])
     for ax in panels:
         ax.set_axis_off()
     for i, ax in enumerate(panels[:count]):
@@ -280,23 +281,23 @@ def topography(values: ArrayLike, positions: ArrayLike, ax: Axes | None = None, 
     """
     from scipy.interpolate import RBFInterpolator
 
-    values, positions = np.asarray(values, dtype=np.float64), np.asarray(positions, dtype=np.float64)
-    if values.ndim != 1 or positions.shape != (len(values), 2) or len(values) < 3:
+    z, places = np.asarray(values, dtype=np.float64), np.asarray(positions, dtype=np.float64)
+    if z.ndim != 1 or places.shape != (len(z), 2) or len(z) < 3:
         raise ValueError(
-            f"values must be one number and positions two coordinates for each of at least 3 sensors, but they have shapes {values.shape} "
-            f"and {positions.shape}"
+            f"values must be one number and positions two coordinates for each of at least 3 sensors, but they have shapes {z.shape} "
+            f"and {places.shape}"
         )
     ax = axes_or_new(ax)
-    head = 1.04 * np.hypot(*positions.T).max()
+    head = 1.04 * np.hypot(*places.T).max()
     x, y = np.meshgrid(*[np.linspace(-head, head, 96)] * 2)
     inside = np.hypot(x, y) <= head
     between = np.full(x.shape, np.nan)
-    between[inside] = RBFInterpolator(positions, values, kernel="thin_plate_spline")(np.column_stack([x[inside], y[inside]]))
+    between[inside] = RBFInterpolator(places, z, kernel="thin_plate_spline")(np.column_stack([x[inside], y[inside]]))
     most = np.nanmax(np.abs(between)) or 1
     filled = ax.contourf(x, y, between, np.linspace(-most, most, 24), cmap="RdBu_r")
     if colorbar:
         ax.figure.colorbar(filled, ax=ax, ticks=[-most, 0, most], format="%.2g", shrink=0.7)
-    ax.plot(*positions.T, "k.", markersize=2)
+    ax.plot(*places.T, "k.", markersize=2)
     turn = np.linspace(0, 2 * np.pi, 200)
     ax.plot(head * np.cos(turn), head * np.sin(turn), color="0.2", linewidth=1)
     ax.plot(head * np.array([-0.12, 0, 0.12]), head * np.array([0.99, 1.13, 0.99]), color="0.2", linewidth=1)
@@ -305,7 +306,7 @@ def topography(values: ArrayLike, positions: ArrayLike, ax: Axes | None = None, 
     return ax
 
 
-def _bars(ax, row, names, most, last):
+def _bars(ax: Axes, row: Array, names: list[str], most: float, last: bool) -> None:
     ax.set_axis_on()
     ax.bar(np.arange(len(row)), row, width=0.7)
     ax.axhline(0, color="0.5", linewidth=0.5)

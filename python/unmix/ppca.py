@@ -406,6 +406,6 @@ class LinearEigenGAN(LinearEigenGANParameters, Probabilistic):
 
     _method = "linear-eigengan"
 
-    def _adopt(self, model):
+    def _adopt(self, model: _unmix.Model) -> None:
         super()._adopt(model)
         vars(self)["blocks_"] = fixed(model.tensors["blocks"].astype(np.int64))

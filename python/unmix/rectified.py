@@ -18,6 +18,8 @@ from ._types import Rows
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from . import _unmix
+
 
 class RFN(RFNParameters, Likelihood, Estimator):
     """Rectified factor network: a factor model with many units, whose codes are non-negative and sparse.
@@ -340,11 +342,11 @@ class StackedRFN(StackedRFNParameters, Estimator):
     _method = "stacked-rfn"
     _derived = frozenset({"layers_"})
 
-    def _settings(self):
+    def _settings(self) -> dict[str, Any]:
         settings = super()._settings()
         return {name: _per_layer(value) for name, value in settings.items()}
 
-    def _starts_from_model(self):
+    def _starts_from_model(self) -> bool:
         # One choice of the setting for each layer.
         return not isinstance(self.init, (list, tuple, np.ndarray)) and super()._starts_from_model()
 
@@ -403,12 +405,12 @@ class StackedRFN(StackedRFNParameters, Estimator):
         return [(tensors[f"layers.{i}.weight"], tensors[f"layers.{i}.bias"]) for i in range(n)]
 
 
-def _per_layer(value):
+def _per_layer(value: Any) -> Any:
     """A setting as JSON; values for each layer become a list."""
     return [_json(one) for one in value] if isinstance(value, (list, tuple, np.ndarray)) else value
 
 
-def _layer(model):
+def _layer(model: _unmix.Model) -> RFN:
     """A layer as an estimator."""
     layer = RFN(**json.loads(model.settings))
     layer._adopt(model)

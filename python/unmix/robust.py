@@ -14,6 +14,7 @@ from ._settings import _validated
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
+    from sklearn.utils import Tags
     from typing_extensions import Self
 
 
@@ -122,6 +123,7 @@ class RobustPCA(RobustPCAParameters, Estimator):
     """
 
     _method = "robust-pca"
+    _rows_of_fit: Any
 
     @_validated
     def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
@@ -189,20 +191,20 @@ class RobustPCA(RobustPCAParameters, Estimator):
         rows, threads = self._fit(X)
         return self._model.encode(rows, (0, threads, int(self.verbose)))
 
-    def _fit(self, X, sample_weight=None):
+    def _fit(self, X: Any, sample_weight: Any = None, targets: None = None) -> tuple[Any, int]:
         rows, threads = super()._fit(X, sample_weight)
         vars(self)["_rows_of_fit"] = rows
         return rows, threads
 
-    def _forget(self):
+    def _forget(self) -> None:
         super()._forget()
         vars(self).pop("_rows_of_fit", None)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_rows_of_fit"}
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
@@ -220,7 +222,7 @@ class RobustPCA(RobustPCAParameters, Estimator):
             low = self._low_rank(rows)
             return low if name == "low_rank_" else self._sparse(rows, low)
 
-    def _fitted_rows(self, name):
+    def _fitted_rows(self, name: str) -> Any:
         """The rows of the fit, which ``name`` needs."""
         rows = vars(self).get("_rows_of_fit")
         if rows is None:
@@ -230,14 +232,14 @@ class RobustPCA(RobustPCAParameters, Estimator):
             )
         return rows
 
-    def _low_rank(self, rows):
+    def _low_rank(self, rows: Any) -> Array:
         """The low-rank part of rows."""
         codes = self._model.encode(rows, self._run_arguments())
         if self.n_components_ == 0:
             return np.tile(self.mean_.astype(codes.dtype, copy=False), (len(codes), 1))
         return self._model.decode(codes, self._run_arguments())
 
-    def _sparse(self, rows, low):
+    def _sparse(self, rows: Any, low: Array) -> Array:
         """The sparse part of rows with this low-rank part: residuals that exceed the noise, or rounding errors if there is no noise."""
         left = np.asarray(in_memory(rows), dtype=low.dtype) - low
         unit = vars(self).get("spread_", low.dtype.type(1))

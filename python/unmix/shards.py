@@ -31,7 +31,7 @@ from ._threads import threads_here
 from ._types import Rows
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, DTypeLike
 
     from ._base import Estimator
 
@@ -40,7 +40,7 @@ _E = TypeVar("_E", bound="Estimator")
 __all__ = ["fit", "gather", "shard_rows"]
 
 
-def shard_rows(n_features: int, dtype: Any = "float64", sparse: bool = False) -> int:
+def shard_rows(n_features: int, dtype: DTypeLike = "float64", sparse: bool = False) -> int:
     """Return the number of rows at whose multiples rows may be cut between workers.
 
     Sums are accumulated over shards of this length and merged in a fixed order: with cuts at its multiples the model has the same bits
@@ -116,20 +116,20 @@ def gather(job: bytes, rows: Rows, first_row: int, sample_weight: ArrayLike | No
     >>> model.n_samples_
     100
     """
-    if issparse(rows):
-        rows = rows if rows.format in ("csr", "csc") else rows.tocsr()
+    here: Any = rows
+    if issparse(here):
+        here = here if here.format in ("csr", "csc") else here.tocsr()
     else:
-        rows = _file(rows) if _is_path(rows) else np.asarray(rows)
-    if sample_weight is not None:
-        sample_weight = np.asarray(sample_weight, dtype=np.float64).tolist()
-    return _unmix.gather_shards(bytes(job), rows, int(first_row), sample_weight, (0, threads_here(), 0))
+        here = _file(here) if _is_path(here) else np.asarray(here)
+    weights = None if sample_weight is None else [float(weight) for weight in np.asarray(sample_weight, dtype=np.float64)]
+    return _unmix.gather_shards(bytes(job), here, int(first_row), weights, (0, threads_here(), 0))
 
 
 def fit(
     estimator: _E,
     shape: tuple[int, int],
     gather_all: Callable[[bytes], Iterable[bytes]],
-    dtype: Any = "float64",
+    dtype: DTypeLike = "float64",
     sparse: bool = False,
 ) -> _E:
     """Fit an estimator to rows that workers hold, on the driver.
@@ -186,7 +186,7 @@ def fit(
     return estimator
 
 
-def _checked(dtype):
+def _checked(dtype: DTypeLike) -> str:
     name = np.dtype(dtype).name
     if name not in ("float32", "float64"):
         raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}")

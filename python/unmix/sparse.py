@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,10 +13,13 @@ from ._parameters import SparseCoderParameters
 from ._components import in_frame
 from ._record import CodePath, CodeQuality
 from ._settings import _validated
-from ._types import Array, Rows
+from ._types import Array, Rows, SparseCodes
 
 if TYPE_CHECKING:
+    from sklearn.utils import Tags
     from typing_extensions import Self
+
+    from ._types import Path
 
 
 class SparseCoder(SparseCoderParameters, Estimator):
@@ -162,7 +165,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
         return self
 
     @_validated
-    def fit_transform(self, X: Rows, y: None = None) -> Any:  # type: ignore[override]
+    def fit_transform(self, X: Rows, y: None = None) -> SparseCodes:  # type: ignore[override]
         """Fit the model to rows and return their codes: ``fit(X).transform(X)``, to the bit.
 
         With a number for ``alpha``, and without ``center``, the codes do not depend on the other rows; with ``"auto"`` and ``"cv"`` they do,
@@ -194,7 +197,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
         rows, threads = self._fit(X)
         return self._output(self._model.encode(rows, (0, threads, int(self.verbose))))
 
-    def transform(self, X: Rows) -> Any:
+    def transform(self, X: Rows) -> SparseCodes:
         """Return the codes of rows.
 
         Rows are encoded independently of each other, and have the same bits alone and among others. A row with missing cells is encoded by
@@ -226,6 +229,16 @@ class SparseCoder(SparseCoderParameters, Estimator):
         """
         check_is_fitted(self)
         return self._output(self._model.encode(self._rows(X), self._run_arguments()))
+
+    if TYPE_CHECKING:
+        # The same as `transform` without a file.
+        @overload
+        def encode(self, X: Rows, out: None = None) -> SparseCodes: ...
+        @overload
+        def encode(self, X: Rows, out: Path) -> None: ...
+        @overload
+        def encode(self, X: Rows, out: Path | None = None) -> SparseCodes | None: ...
+        def encode(self, X: Rows, out: Path | None = None) -> SparseCodes | None: ...
 
     def quality(self, X: Rows) -> CodeQuality:
         """Return objective and duality gap of the code of each row, from a recomputed residual in double precision.
@@ -342,10 +355,10 @@ class SparseCoder(SparseCoderParameters, Estimator):
         check_is_fitted(self)
         return in_frame(self, _unmix.impute(self._model, self._rows(X), self._run_arguments(), (False, 0, 0))[0], X)
 
-    def _output(self, codes):
+    def _output(self, codes: SparseCodes) -> SparseCodes:
         return codes if self.sparse_output else codes.toarray()
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags

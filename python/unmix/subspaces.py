@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import Estimator
 from ._fixed import fixed
 from ._parameters import SubspaceClusteringParameters
 from ._settings import _validated
+from ._sklearn import available_if
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from . import _unmix
 
     class ClusterMixin:
         """For type checkers: a base without annotations would let every name pass for an attribute."""
@@ -24,7 +26,7 @@ else:
     from sklearn.base import ClusterMixin
 
 
-def _is_mixture(estimator):
+def _is_mixture(estimator: SubspaceClustering) -> bool:
     """Condition of the methods of a mixture, in which rows have cluster probabilities."""
     if estimator.algorithm != "ppca-mixture":
         raise AttributeError(f"cluster probabilities and likelihoods need algorithm='ppca-mixture', got {estimator.algorithm!r}")
@@ -200,7 +202,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
         self._fit(X)
         return self
 
-    def fit_predict(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
+    def fit_predict(self, X: Rows, y: None = None) -> Array:
         """Fit the model to rows and return their clusters: ``fit(X).labels_``.
 
         The labels of the fit are returned, not those of ``predict``, which assigns each row to the nearest subspace: with
@@ -408,10 +410,10 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
     def _undecoded(self) -> NoReturn:
         raise AttributeError(f"{type(self).__name__!r} has no inverse_transform or decode: distances from subspaces cannot be decoded")
 
-    inverse_transform = property(_undecoded, doc=_UNDECODED)  # type: ignore[assignment]
-    decode = property(_undecoded, doc=_UNDECODED)  # type: ignore[assignment]
+    inverse_transform = property(_undecoded, doc=_UNDECODED)
+    decode = property(_undecoded, doc=_UNDECODED)
 
-    def _adopt(self, model):
+    def _adopt(self, model: _unmix.Model) -> None:
         super()._adopt(model)
         for name in ("labels", "dimensions"):
             vars(self)[name + "_"] = fixed(np.asarray(model.tensors[name]).astype(np.int64))

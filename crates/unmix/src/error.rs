@@ -108,13 +108,18 @@ pub enum Error {
         remedy: String,
     },
     /// A request that this method or model does not support.
+    ///
+    /// The fields are the parts of the message: such requests have no numbers or names in common. A program that distinguishes cases asks before
+    /// the call: [`Method::accepts`](crate::model::Method::accepts) says which rows a method takes, [`Method::density`](crate::model::Method::density)
+    /// whether it has a likelihood, [`Code::decoder`](crate::model::Code::decoder) whether codes can be decoded, and
+    /// [`Model::sums`](crate::Model::sums) whether a model can be merged.
     #[error("{asked} is not possible: {found}; {remedy}")]
     Unsupported {
-        /// The request.
+        /// The request, as a noun phrase with the method, as in "pca of sparse rows".
         asked: String,
-        /// What was found.
+        /// What was found that prevents it, as a clause, as in "it does not support sample weights".
         found: String,
-        /// What would work.
+        /// What would work, as an imperative, as in "leave the weights out, or repeat rows".
         remedy: String,
     },
     /// A file that is not what it should be.

@@ -6,6 +6,7 @@ import contextlib
 import sys
 import types
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sklearn.decomposition
@@ -13,14 +14,20 @@ import sklearn.decomposition
 from .._fastica import FastICA
 from ._picard import picard
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
+    from .._types import Rows
+
 _MISSING = object()
 
 
 class _Writable(FastICA):
     """FastICA with writable ``components_``: MNE divides these by standard deviations in place."""
 
-    def fit(self, X, y=None):
-        super().fit(X)
+    def fit(self, X: Rows, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+        super().fit(X, sample_weight=sample_weight)
         vars(self)["components_"] = np.array(self.components_)
         return self
 
@@ -50,11 +57,9 @@ def mne() -> Iterator[None]:
     ...     pass  # mne.preprocessing.ICA(method="picard").fit(raw)
     """
     module = types.ModuleType("picard")
-    module.picard = picard
     # MNE checks the version before it imports the function.
-    module.__version__ = "0.8"
-    module.__spec__ = None
-    kept = sys.modules.get("picard", _MISSING)
+    vars(module).update(picard=picard, __version__="0.8", __spec__=None)
+    kept: Any = sys.modules.get("picard", _MISSING)
     theirs = sklearn.decomposition.FastICA
     sys.modules["picard"] = module
     sklearn.decomposition.FastICA = _Writable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._types import Seed
+from .._types import Array, Seed
 from ..ica import ICA
 from ..pca import PCA
 
@@ -38,7 +38,7 @@ def picard(
     centering: bool = True,
     random_state: Seed = None,
     verbose: bool | int = False,
-) -> Any:
+) -> tuple[Any, ...]:
     """Run Picard with the arguments and results of python-picard's function, in which samples are columns.
 
     Unlike in python-picard, directions beyond the rank of the data are dropped, no step that increases the objective is taken, and sources
@@ -115,17 +115,18 @@ def picard(
     """
     if fun not in _FUNCTIONS:
         raise ValueError(f"fun must be the name of a contrast, got {fun!r}; choose one of: {', '.join(_FUNCTIONS)}")
-    X = np.asarray(X)
-    if X.ndim != 2:
-        raise ValueError(f"X must be an array of shape (n_features, n_samples), got {X.ndim} axes")
-    rows = X.T if X.dtype in (np.float32, np.float64) else X.T.astype(np.float64)
+    table = np.asarray(X)
+    if table.ndim != 2:
+        raise ValueError(f"X must be an array of shape (n_features, n_samples), got {table.ndim} axes")
+    rows: Array = table.T if table.dtype in (np.float32, np.float64) else table.T.astype(np.float64)
     mean = rows.mean(axis=0, dtype=np.float64).astype(rows.dtype) if centering else None
     if centering:
         rows = rows - mean
     K = _whitening(rows, n_components) if whiten else None
-    white = rows @ K.T if whiten else rows
+    white = rows if K is None else rows @ K.T
+    contrast: Any = _FUNCTIONS[fun]
     ica = ICA(
-        fun=_FUNCTIONS[fun],
+        fun=contrast,
         ortho=ortho,
         extended=extended,
         whiten=False,
@@ -137,7 +138,7 @@ def picard(
         verbose=2 if verbose else 0,
     ).fit(white)
     W = np.array(ica.components_)
-    found = [K, W, W @ white.T]
+    found: list[Any] = [K, W, W @ white.T]
     if return_X_mean:
         found.append(mean)
     if return_n_iter:
@@ -146,10 +147,11 @@ def picard(
     return tuple(found)
 
 
-def _whitening(rows, n_components):
+def _whitening(rows: Array, n_components: int | None) -> Array:
     """The whitening matrix of centred rows (divisor ``n``), with at most as many directions as their rank."""
     pca = PCA(n_components, center=False, svd_solver="auto").fit(rows)
     n = len(rows)
     kept = pca.explained_variance_ > 0
     scale = np.sqrt(pca.explained_variance_[kept] * ((n - 1) / n))
-    return (pca.components_[kept] / scale[:, None]).astype(rows.dtype, copy=False)
+    whitening: Array = (pca.components_[kept] / scale[:, None]).astype(rows.dtype, copy=False)
+    return whitening

@@ -7,10 +7,11 @@ from typing import Literal
 
 from .. import _unmix
 from .._record import MixedRows
+from .._types import Array
 from ._checks import _check, _seed
 
 
-def _mixed(made):
+def _mixed(made: tuple[Array, Array, Array]) -> MixedRows:
     return MixedRows(**dict(zip(["X", "sources", "mixing"], made)))
 
 
@@ -65,9 +66,9 @@ def independent(
     (500, 4)
     """
     _check(n_samples=(n_samples, 2), seed=(seed, 0))
-    distributions = [distributions] if isinstance(distributions, str) else [str(distribution) for distribution in distributions]
-    variances = [1.0] * len(distributions) if variances is None else [float(v) for v in variances]
-    return _mixed(_unmix.independent(int(n_samples), distributions, variances, int(seed)))
+    names = [distributions] if isinstance(distributions, str) else [str(distribution) for distribution in distributions]
+    sizes = [1.0] * len(names) if variances is None else [float(v) for v in variances]
+    return _mixed(_unmix.independent(int(n_samples), names, sizes, int(seed)))
 
 
 def points(distribution: str = "uniform", n_samples: int = 1000, *, seed: int | None = None) -> MixedRows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 _LUMA = (0.299, 0.587, 0.114)
 
 
-def _grey(photo):
+def _grey(photo: ArrayLike) -> Array:
     """A photograph as a matrix of grey values; colours are the last axis."""
-    photo = np.asarray(photo, dtype=np.float64)
-    if photo.ndim == 3 and photo.shape[2] in (3, 4):
-        photo = photo[..., :3] @ np.array(_LUMA)
-    if photo.ndim != 2:
-        raise ValueError(f"photos must be arrays of height and width, or of height, width and 3 colours; one has shape {photo.shape}")
-    return photo
+    pixels: Array = np.asarray(photo, dtype=np.float64)
+    if pixels.ndim == 3 and pixels.shape[2] in (3, 4):
+        pixels = pixels[..., :3] @ np.array(_LUMA)
+    if pixels.ndim != 2:
+        raise ValueError(f"photos must be arrays of height and width, or of height, width and 3 colours; one has shape {pixels.shape}")
+    return pixels
 
 
 def digit_variations(name: str, digits: Rows | int, photos: ArrayLike | Sequence[ArrayLike] | None = None, seed: int = 0) -> DigitRows:
@@ -88,13 +88,15 @@ def digit_variations(name: str, digits: Rows | int, photos: ArrayLike | Sequence
     if isinstance(digits, Integral):
         if name in ("basic", "bg-rand", "bg-img"):
             raise ValueError(f"{name!r} needs pictures of digits, got the integer {digits}")
-        _check(digits=(digits, 1))
-        digits = np.zeros((digits, 1))
-    digits = np.asarray(in_memory(digits), dtype=np.float64)
-    if digits.ndim < 2:
-        raise ValueError(f"digits must be rows of 784 pixels or of 28 x 28 pixels, got an array of shape {digits.shape}")
-    digits = digits.reshape(len(digits), int(np.prod(digits.shape[1:])))
-    X, rows, labels = _unmix.digit_variations(str(name), digits, [_grey(photo) for photo in ([] if photos is None else photos)], int(seed))
+        _check(digits=(int(digits), 1))
+        pictures = np.zeros((int(digits), 1))
+    else:
+        pictures = np.asarray(in_memory(digits), dtype=np.float64)
+    if pictures.ndim < 2:
+        raise ValueError(f"digits must be rows of 784 pixels or of 28 x 28 pixels, got an array of shape {pictures.shape}")
+    pictures = pictures.reshape(len(pictures), int(np.prod(pictures.shape[1:])))
+    several: Any = [] if photos is None else photos
+    X, rows, labels = _unmix.digit_variations(str(name), pictures, [_grey(photo) for photo in several], int(seed))
     return DigitRows(X=X, **({"rows": rows} if len(rows) else {"labels": labels}))
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from numbers import Integral
+from collections.abc import Iterable, Sequence
 
 from .. import _unmix
 from .._record import LatentRows, LowRankRows, SubspaceRows
@@ -153,15 +152,15 @@ def union_of_subspaces(
     >>> made.X.shape, [basis.shape for basis in made.bases]
     ((70, 10), [(1, 10), (4, 10)])
     """
-    sizes = list(sizes)
-    dimensions = [dimensions] * len(sizes) if isinstance(dimensions, Integral) else list(dimensions)
+    rows = list(sizes)
+    axes = list(dimensions) if isinstance(dimensions, Iterable) else [dimensions] * len(rows)
     _check(n_features=(n_features, 1), seed=(seed, 0))
-    for name, numbers in (("sizes", sizes), ("dimensions", dimensions)):
+    for name, numbers in (("sizes", rows), ("dimensions", axes)):
         for number in numbers:
             _check(**{name: (number, 0)})
-    if not sizes:
+    if not rows:
         raise ValueError("sizes must contain at least one number, got none")
     made = _unmix.union_of_subspaces(
-        [int(n) for n in sizes], int(n_features), [int(d) for d in dimensions], float(noise), int(seed)
+        [int(n) for n in rows], int(n_features), [int(d) for d in axes], float(noise), int(seed)
     )
     return SubspaceRows(**dict(zip(["X", "labels", "bases"], made)))

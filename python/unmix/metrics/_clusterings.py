@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from .._types import HasBiclusters
 
 
-def _labels(a, b):
+def _labels(a: ArrayLike, b: ArrayLike) -> tuple[list[int], list[int]]:
     """Two lists of labels as numbers from 0."""
-    a, b = (np.asarray(labels) for labels in (a, b))
-    if a.ndim != 1 or a.shape != b.shape:
-        raise ValueError(f"labels must be two lists of the same length, got shapes {a.shape} and {b.shape}")
-    return [np.unique(labels, return_inverse=True)[1].tolist() for labels in (a, b)]
+    first, second = np.asarray(a), np.asarray(b)
+    if first.ndim != 1 or first.shape != second.shape:
+        raise ValueError(f"labels must be two lists of the same length, got shapes {first.shape} and {second.shape}")
+    return np.unique(first, return_inverse=True)[1].tolist(), np.unique(second, return_inverse=True)[1].tolist()
 
 
 def clustering_accuracy(a: ArrayLike, b: ArrayLike) -> float:
@@ -140,8 +140,9 @@ def consensus_score(a: HasBiclusters | tuple[ArrayLike, ArrayLike], b: HasBiclus
     return _unmix.consensus_score(_members(a), _members(b))
 
 
-def _members(of):
-    rows, columns = (np.asarray(part) for part in getattr(of, "biclusters_", of))
+def _members(of: HasBiclusters | tuple[ArrayLike, ArrayLike]) -> list[tuple[list[int], list[int]]]:
+    parts: Any = getattr(of, "biclusters_", of)
+    rows, columns = (np.asarray(part) for part in parts)
     if rows.ndim != 2 or columns.ndim != 2 or len(rows) != len(columns) or rows.dtype != bool or columns.dtype != bool:
         raise ValueError(
             "biclusters must be two boolean arrays with one row for each bicluster, got arrays of shape "

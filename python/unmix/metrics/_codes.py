@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _unmix
-from .._types import Array
+from .._types import Array, Rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-def lasso_gap(X: ArrayLike, Z: ArrayLike, A: ArrayLike, alpha: float, positive: bool = False) -> Array:
+def lasso_gap(X: ArrayLike, Z: Rows, A: ArrayLike, alpha: float, positive: bool = False) -> Array:
     """Return the duality gap of each code of the lasso: an upper bound on the distance of its objective from the minimum.
 
     The objective is ``1/2 ||x - z A||**2 + alpha ||z||_1``. The gap is computed from a recomputed residual in double precision, as a sum
@@ -57,8 +57,8 @@ def lasso_gap(X: ArrayLike, Z: ArrayLike, A: ArrayLike, alpha: float, positive: 
     """
     if not alpha > 0:
         raise ValueError(f"alpha must be positive, got {alpha}")
-    Z = Z.toarray() if hasattr(Z, "toarray") else Z
-    X, Z, A = (np.ascontiguousarray(a, dtype=np.float64) for a in (X, Z, A))
-    if X.ndim != 2 or Z.ndim != 2 or A.ndim != 2 or Z.shape != (len(X), len(A)) or X.shape[1] != A.shape[1]:
-        raise ValueError(f"X must be n x p, Z n x m and A m x p, but they have shapes {X.shape}, {Z.shape} and {A.shape}")
-    return _unmix.lasso_gap(X, Z, A, float(alpha), bool(positive))
+    codes = Z.toarray() if hasattr(Z, "toarray") else Z
+    x, z, a = (np.ascontiguousarray(table, dtype=np.float64) for table in (X, codes, A))
+    if x.ndim != 2 or z.ndim != 2 or a.ndim != 2 or z.shape != (len(x), len(a)) or x.shape[1] != a.shape[1]:
+        raise ValueError(f"X must be n x p, Z n x m and A m x p, but they have shapes {x.shape}, {z.shape} and {a.shape}")
+    return _unmix.lasso_gap(x, z, a, float(alpha), bool(positive))

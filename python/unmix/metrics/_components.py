@@ -1,16 +1,22 @@
 """Components of the models that measures compare."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
+from .._types import Array
 
-def _rows(model):
+
+def _rows(model: Any) -> Array:
     rows = np.asarray(getattr(model, "components_", model), dtype=np.float64)
     if rows.ndim != 2:
         raise ValueError(f"components must be an array of 2 axes, got {rows.ndim}; give a fitted model or its components_")
     return rows
 
 
-def _pair(a, b):
+def _pair(a: Any, b: Any) -> tuple[Array, Array]:
     a, b = _rows(a), _rows(b)
     if a.shape[1] != b.shape[1]:
         raise ValueError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -62,7 +62,7 @@ class Match(NamedTuple):
     cosine: Array
 
 
-def match(a: Components, b: Components, X: Rows = None) -> Match:
+def match(a: Components, b: Components, X: Rows | None = None) -> Match:
     """Match the components of two models so that the sum of absolute cosines is maximal (Hungarian method).
 
     Two fitted models are compared by the loadings of their components (``mixing_``); encoders are less comparable, because they may
@@ -100,9 +100,8 @@ def match(a: Components, b: Components, X: Rows = None) -> Match:
     array([1, 0])
     """
     if X is not None:
-        codes = (model.transform(X) for model in (a, b))
-        dense = (np.asarray(each.toarray() if hasattr(each, "toarray") else each, dtype=np.float64) for each in codes)
-        return _correlated(*dense, _one_sided(a, b))
+        first, second = (_dense_codes(model, X) for model in (a, b))
+        return _correlated(first, second, _one_sided(a, b))
     return Match(*_unmix.match_rows(*_matchable(a, b), _one_sided(a, b)))
 
 
@@ -137,10 +136,10 @@ def matched_correlation(a: ArrayLike, b: ArrayLike) -> Match:
     >>> matched_correlation([[0, 1], [1, 0], [2, 5]], [[1, 0], [0, -2], [5, -4]]).order
     array([1, 0])
     """
-    a, b = (np.asarray(m, dtype=np.float64) for m in (a, b))
-    if a.ndim != 2 or b.ndim != 2 or len(a) != len(b):
-        raise ValueError(f"tables must have one row for each of the same samples, but have shapes {a.shape} and {b.shape}")
-    return _correlated(a, b, False)
+    first, second = (np.asarray(m, dtype=np.float64) for m in (a, b))
+    if first.ndim != 2 or second.ndim != 2 or len(first) != len(second):
+        raise ValueError(f"tables must have one row for each of the same samples, but have shapes {first.shape} and {second.shape}")
+    return _correlated(first, second, False)
 
 
 def matched_cosine(a: Components, b: Components) -> float:
@@ -179,7 +178,13 @@ def matched_cosine(a: Components, b: Components) -> float:
     return _unmix.matched_cosine(*_matchable(a, b), _one_sided(a, b))
 
 
-def _matchable(a, b):
+def _dense_codes(model: Any, X: Rows) -> Array:
+    """Codes of rows, with all entries if they are stored sparsely."""
+    codes = model.transform(X)
+    return np.asarray(codes.toarray() if hasattr(codes, "toarray") else codes, dtype=np.float64)
+
+
+def _matchable(a: Any, b: Any) -> tuple[Array, Array]:
     if hasattr(a, "mixing_") and hasattr(b, "mixing_"):
         a, b = np.asarray(a.mixing_).T, np.asarray(b.mixing_).T
     a, b = _pair(a, b)
@@ -188,12 +193,12 @@ def _matchable(a, b):
     return a, b
 
 
-def _correlated(a, b, non_negative):
+def _correlated(a: Array, b: Array, non_negative: bool) -> Match:
     a, b = _matchable((a - a.mean(axis=0)).T, (b - b.mean(axis=0)).T)
     return Match(*_unmix.match_rows(a, b, non_negative))
 
 
-def _one_sided(a, b):
+def _one_sided(a: object, b: object) -> bool:
     """Whether the negative of a component is another one, in two models of this package."""
     models = [getattr(model, "_model", None) for model in (a, b)]
     return all(isinstance(model, _unmix.Model) and model.one_sided for model in models)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._record import ProbingScores
-from .._types import Seed
+from .._types import Array, Rows, Seed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -19,7 +19,7 @@ _LEAST = 2
 
 
 def sparse_probing(
-    codes: Any,
+    codes: Rows,
     labels: ArrayLike,
     k: Sequence[int] = (1, 2, 5),
     *,
@@ -82,23 +82,24 @@ def sparse_probing(
     """
     import scipy.sparse
 
-    codes = scipy.sparse.csr_array(codes) if scipy.sparse.issparse(codes) else np.asarray(codes, dtype=np.float64)
-    labels = np.asarray(labels)
-    if codes.ndim != 2 or labels.ndim != 1 or codes.shape[0] != len(labels):
-        raise ValueError(f"codes must have one row for each label, but have shape {codes.shape} for labels of shape {labels.shape}")
+    table: Any = codes
+    table = scipy.sparse.csr_array(table) if scipy.sparse.issparse(table) else np.asarray(table, dtype=np.float64)
+    given = np.asarray(labels)
+    if table.ndim != 2 or given.ndim != 1 or table.shape[0] != len(given):
+        raise ValueError(f"codes must have one row for each label, but have shape {table.shape} for labels of shape {given.shape}")
     numbers = [int(number) for number in np.atleast_1d(k)]
-    if not numbers or min(numbers) < 1 or max(numbers) > codes.shape[1]:
-        raise ValueError(f"k must be numbers of units from 1 to {codes.shape[1]}, got {tuple(numbers)}")
+    if not numbers or min(numbers) < 1 or max(numbers) > table.shape[1]:
+        raise ValueError(f"k must be numbers of units from 1 to {table.shape[1]}, got {tuple(numbers)}")
     raw = None if X is None else np.asarray(X, dtype=np.float64)
-    if raw is not None and (raw.ndim != 2 or len(raw) != len(labels)):
-        raise ValueError(f"X must have one row for each label, but has shape {raw.shape} for labels of shape {labels.shape}")
-    names, classes = np.unique(labels, return_inverse=True)
+    if raw is not None and (raw.ndim != 2 or len(raw) != len(given)):
+        raise ValueError(f"X must have one row for each label, but has shape {raw.shape} for labels of shape {given.shape}")
+    names, classes = np.unique(given, return_inverse=True)
     counts = np.bincount(classes)
-    kept = [j for j in range(len(names)) if counts[j] >= 2 * _LEAST and len(labels) - counts[j] >= 2 * _LEAST]
+    kept = [j for j in range(len(names)) if counts[j] >= 2 * _LEAST and len(given) - counts[j] >= 2 * _LEAST]
     if not kept:
         raise ValueError(f"labels must have two classes of at least {2 * _LEAST} rows; give more rows or fewer classes")
     first = _half(classes, check_random_state(random_state))
-    tables = {"codes": codes} if raw is None else {"codes": codes, "columns": raw}
+    tables = {"codes": table} if raw is None else {"codes": table, "columns": raw}
     scores = {name: np.empty((len(kept), len(numbers))) for name in tables}
     units = np.empty((len(kept), max(numbers)), dtype=np.int64)
     every = np.empty(len(kept))
@@ -118,7 +119,7 @@ def sparse_probing(
     return found
 
 
-def _half(classes, draw):
+def _half(classes: Array, draw: np.random.RandomState) -> Array:
     """Whether each row is in the first half, in which every label has half of its rows."""
     first = np.zeros(len(classes), dtype=bool)
     for j in range(classes.max() + 1):
@@ -131,12 +132,12 @@ def _half(classes, draw):
 class _Halves:
     """Columns of a table, divided by their standard deviations on the first half."""
 
-    def __init__(self, table, first):
+    def __init__(self, table: Any, first: Array) -> None:
         self.table, self.first = table, first
         self.mean, variance = self._moments(first)
         self.scale = np.sqrt(variance)
 
-    def _moments(self, rows):
+    def _moments(self, rows: Array) -> tuple[Array, Array]:
         """Mean and variance of each column over some rows."""
         part = self.table[rows]
         if not hasattr(part, "multiply"):
@@ -144,7 +145,7 @@ class _Halves:
         mean = np.asarray(part.mean(axis=0)).ravel()
         return mean, np.maximum(np.asarray(part.multiply(part).mean(axis=0)).ravel() - mean * mean, 0.0)
 
-    def order(self, positive):
+    def order(self, positive: Array) -> Array:
         """Columns in the order of the difference of their class means, relative to the within-class deviation."""
         (a, within_a), (b, within_b) = self._moments(self.first & positive), self._moments(self.first & ~positive)
         share = positive[self.first].mean()
@@ -153,7 +154,7 @@ class _Halves:
         least = np.maximum(1e-12 * self.scale**2, np.finfo(np.float64).tiny)
         return np.argsort(-np.abs(a - b) / np.sqrt(np.maximum(within, least)), kind="stable")
 
-    def score(self, positive, columns):
+    def score(self, positive: Array, columns: Array) -> float:
         """Balanced accuracy on the second half."""
         from sklearn.linear_model import LogisticRegression
 
@@ -163,4 +164,4 @@ class _Halves:
         part = (part - self.mean[columns]) / np.where(scale > 0, scale, 1.0)
         probe = LogisticRegression(class_weight="balanced", max_iter=1000).fit(part[self.first], positive[self.first])
         predicted, true = probe.predict(part[~self.first]), positive[~self.first]
-        return 0.5 * (predicted[true].mean() + (~predicted[~true]).mean())
+        return float(0.5 * (predicted[true].mean() + (~predicted[~true]).mean()))

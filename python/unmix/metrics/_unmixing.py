@@ -14,14 +14,15 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-def _gain(model, mixing):
+def _gain(model: Components, mixing: Components | None) -> Array:
     gain = _rows(model)
     if mixing is None:
         return gain
-    mixing = np.asarray(getattr(mixing, "mixing_", mixing), dtype=np.float64)
-    if mixing.ndim != 2 or len(mixing) != gain.shape[1]:
-        raise ValueError(f"mixing must be an array of shape ({gain.shape[1]}, n_sources), but has shape {mixing.shape}")
-    return gain @ mixing
+    table: Array = np.asarray(getattr(mixing, "mixing_", mixing), dtype=np.float64)
+    if table.ndim != 2 or len(table) != gain.shape[1]:
+        raise ValueError(f"mixing must be an array of shape ({gain.shape[1]}, n_sources), but has shape {table.shape}")
+    product: Array = gain @ table
+    return product
 
 
 def amari_distance(model: Components, mixing: Components | None = None) -> float:
@@ -138,7 +139,7 @@ def mutual_information(X: ArrayLike) -> Array:
     >>> bool(mutual_information(x)[0, 1] < 0.02 < 0.3 < mutual_information(x @ [[1, 1], [0, 0.6]])[0, 1])
     True
     """
-    X = np.asarray(X, dtype=np.float64)
-    if X.ndim != 2 or len(X) < 2:
-        raise ValueError(f"X must be an array of two axes with at least two rows, but has shape {X.shape}")
-    return _unmix.mutual_information(X)
+    table = np.asarray(X, dtype=np.float64)
+    if table.ndim != 2 or len(table) < 2:
+        raise ValueError(f"X must be an array of two axes with at least two rows, but has shape {table.shape}")
+    return _unmix.mutual_information(table)
