@@ -9,6 +9,7 @@
 //! is usually correct; and a component with the wrong width converges to the mixture that is nearest to Gaussian, at
 //! which it never becomes significant.
 
+use super::nonlinearity::Nonlinearity;
 use super::separation::Separation;
 
 /// Candidates of `a`: for sub-Gaussian and for super-Gaussian sources.
@@ -16,6 +17,9 @@ pub const CANDIDATES: [f64; 2] = [0.8, 4.0];
 
 /// Significance threshold for `A - b`, in standard errors.
 pub const SIGNIFICANT: f64 = 4.0;
+
+/// The same for a sum of squares in units of Gaussian standard errors, which has a heavier tail in a few hundred rows.
+const HELD_OUT: f64 = 8.0;
 
 /// Sweeps in which widths are checked: often at first, rarely later. The first check is at the start, before
 /// a wrong `a` can rotate a pair of equal variance to its least separated position.
@@ -98,7 +102,53 @@ pub(super) fn jointly_non_gaussian(separations: &[Separation]) -> bool {
     evidence(separations) > k as f64 + SIGNIFICANT * (2.0 * k as f64).sqrt()
 }
 
+/// Whether components of `n` rows that were not used to find them are jointly non-Gaussian. Standard errors are the smaller of those of the rows
+/// and those of as many Gaussian numbers: heavy tails make the former large, so that a few hundred rows of sources with such tails would
+/// not be significant.
+pub(super) fn non_gaussian_on_held_out(separations: &[Separation], n: f64) -> bool {
+    let k = separations.first().map_or(0, |statistics| statistics.t.len());
+    let deviations = CANDIDATES.map(gaussian_deviation);
+    let of_gaussian = |j: usize| {
+        let each = separations.iter().zip(deviations).map(|(s, d)| s.t[j] * s.error[j] * n.sqrt() / d);
+        each.fold(0.0f64, f64::max).powi(2)
+    };
+    let together: f64 = (0..k).map(of_gaussian).sum();
+    jointly_non_gaussian(separations) || together > k as f64 + HELD_OUT * (2.0 * k as f64).sqrt()
+}
+
+/// Standard deviation of `psi` of a standard Gaussian variable, whose mean is 0.
+fn gaussian_deviation(a: f64) -> f64 {
+    const STEP: f64 = 1.0 / 64.0;
+    let z: Vec<f64> = (-512..=512).map(|i| f64::from(i) * STEP).collect();
+    let (mut score, mut slope) = (z.clone(), z.clone());
+    Nonlinearity::tanh(vec![a]).ready::<f64>(1).score_and_slope(&mut score, &mut slope);
+    let density = |z: f64| (-0.5 * z * z).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    let square = |i: usize| (slope[i] - z[i] * score[i]).powi(2) * density(z[i]) * STEP;
+    (0..z.len()).map(square).sum::<f64>().sqrt()
+}
+
 /// Whether some candidate width separates component `j` from others of equal variance.
 pub(super) fn is_significant(separations: &[Separation], j: usize) -> bool {
     separations.iter().any(|statistics| statistics.t[j] > SIGNIFICANT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_deviation_of_gaussian_numbers_is_that_of_a_sample() {
+        let stream = crate::num::random::Stream::new(5, 0);
+        for a in CANDIDATES {
+            let z: Vec<f64> = (0..400_000).map(|i| stream.normal(i)).collect();
+            let (mut score, mut slope) = (z.clone(), z.clone());
+            Nonlinearity::tanh(vec![a]).ready::<f64>(1).score_and_slope(&mut score, &mut slope);
+            let psi: Vec<f64> = (0..z.len()).map(|i| slope[i] - z[i] * score[i]).collect();
+            let n = psi.len() as f64;
+            let (mean, square) = (psi.iter().sum::<f64>() / n, psi.iter().map(|x| x * x).sum::<f64>() / n);
+            let deviation = gaussian_deviation(a);
+            assert!(mean.abs() < 5.0 * deviation / n.sqrt(), "{a}: {mean}");
+            assert!((square.sqrt() / deviation - 1.0).abs() < 0.02, "{a}: {} and {deviation}", square.sqrt());
+        }
+    }
 }

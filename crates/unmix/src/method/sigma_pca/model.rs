@@ -104,7 +104,7 @@ impl SigmaPca {
         report.settings = settings.clone();
         report.settings.insert("n_components".into(), k.into());
         report.settings.insert("solver".into(), solved.solver.into());
-        report.settings.extend(also.settings.into_iter().map(|(name, value)| (name.to_string(), value)));
+        report.settings.extend(extras.settings.into_iter().map(|(name, value)| (name.to_string(), value)));
         report.end(run);
         Model::fitted(&METHOD, settings, features.clone(), 0, tensors, report)
     }

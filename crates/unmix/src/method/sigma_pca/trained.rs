@@ -247,7 +247,7 @@ impl SigmaPca {
         let trained_scale = trained.sigma.last().filter(|_| spec.sigma == Sigma::Trained).cloned();
         let norms = (spec.constraint == Free::None).then(|| lengths(&trained.w));
         let (solved, h) = with_statistics(&principal, &spec, &how, trained, run)?;
-        let also = ReportExtras {
+        let extras = ReportExtras {
             tol: 0.0,
             settings: vec![
                 ("variant", row.key.into()),
@@ -261,7 +261,7 @@ impl SigmaPca {
             trained_scale,
             norms,
         };
-        Ok(SolverOutput { principal, solved, h, also }.in_order(self.order))
+        Ok(SolverOutput { principal, solved, h, extras }.in_order(self.order))
     }
 
     /// Whether a width is chosen for every component after each epoch: without a requested variant, shape or width.

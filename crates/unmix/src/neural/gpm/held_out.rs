@@ -3,9 +3,9 @@
 //! A search among `k` Gaussian components of `n` rows ends at directions whose `t` is about `sqrt(k)`; with
 //! few rows many true sources have no larger `t`, so the statistics on the rows that were used for the search
 //! are not conclusive. On other rows they are: there the sum of the squares of the `t` of `k` Gaussian
-//! components has mean `k`, whatever was searched for ([`jointly_non_gaussian`]).
+//! components has mean `k`, whatever was searched for ([`non_gaussian_on_held_out`]).
 
-use super::super::auto::{CANDIDATES, jointly_non_gaussian};
+use super::super::auto::{CANDIDATES, non_gaussian_on_held_out};
 use super::super::nonlinearity::Nonlinearity;
 use super::super::separation::Pass;
 use super::super::start::{Principal, PrincipalOptions};
@@ -52,9 +52,8 @@ impl GpmOptions {
             let solved = how.solve(&one, one.first(k.min(one.r())), run, |_, _| ())?;
             let w = other.unit_rows(&one.directions(&solved.w).transposed());
             let separations = CANDIDATES.map(|c| Nonlinearity::tanh(vec![c])).to_vec();
-            if jointly_non_gaussian(
-                &other.pass_means(&w, &Pass::with_separations(separations), run)?.separations,
-            ) {
+            let means = other.pass_means(&w, &Pass::with_separations(separations), run)?;
+            if non_gaussian_on_held_out(&means.separations, other.n()) {
                 found = Some(a);
                 break;
             }
