@@ -1,6 +1,7 @@
 //! Properties of all mergeable statistics: merging an empty one changes no bit, merging is associative up to rounding, packing and
 //! unpacking is the identity to the bit, and corrupt bytes are an error.
 
+mod codes;
 mod ordered;
 mod statistics;
 
@@ -23,9 +24,9 @@ use unmix::rectified::cubes::Cubes;
 use unmix::select::CellDensities;
 use unmix::stats::gaps::{CellLists, ExpectedMoments, FactorSums, ObservedCells};
 use unmix::stats::{
-    Checksum, Correlations, DirectionSums, Entries, GatherScatter, GatheredRows, Gram, Lengths, Moments, Range, Reweighted,
-    RowWeights, Scatter, ScoreSums, Sketch, SourceSums, Sparsity, Spread, Triangle, UnitSums, from_bytes,
-    to_bytes,
+    Checksum, Correlations, DirectionSums, Entries, GatherScatter, GatheredRows, Gram, Lengths, Moments,
+    Range, Reweighted, RowWeights, Scatter, ScoreSums, Sketch, SourceSums, Sparsity, Spread, Triangle,
+    UnitSums, from_bytes, to_bytes,
 };
 use unmix::{Real, Rows, Run};
 

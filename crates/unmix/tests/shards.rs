@@ -227,8 +227,7 @@ fn columns_by_iteration_and_numbers_that_are_not_finite() {
     y[4 * 31 + 1] = f64::INFINITY;
     for center in [false, true] {
         let given = json!({"center": center});
-        let text =
-            Distributed::new(&y, 4, &[]).fit::<f64>("sparse-coder", &given).unwrap_err().to_string();
+        let text = Distributed::new(&y, 4, &[]).fit::<f64>("sparse-coder", &given).unwrap_err().to_string();
         assert!(text.contains("row 31, column 1 is infinity"), "{text}");
     }
 }

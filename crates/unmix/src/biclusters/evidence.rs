@@ -292,7 +292,10 @@ mod tests {
         }
         assert_eq!(same.gain(4), 2.0);
         // Members that are lower have none.
-        assert_eq!(Means { members: 2.0, others: 2.0, inside: -1.0, outside: 0.0, squares: 1.0 }.gain(4), 0.0);
+        assert_eq!(
+            Means { members: 2.0, others: 2.0, inside: -1.0, outside: 0.0, squares: 1.0 }.gain(4),
+            0.0
+        );
         assert!((ln_choose(5, 2) - 10f64.ln()).abs() < 1e-12);
     }
 
@@ -304,9 +307,8 @@ mod tests {
             weighted.add(member, x, 2.0);
             (0..2).for_each(|_| repeated.add(member, x, 1.0));
         }
-        let near = |a: &Means, b: &Means| {
-            a.numbers().iter().zip(b.numbers()).all(|(a, b)| (a - b).abs() < 1e-12)
-        };
+        let near =
+            |a: &Means, b: &Means| a.numbers().iter().zip(b.numbers()).all(|(a, b)| (a - b).abs() < 1e-12);
         assert!(near(&weighted, &repeated), "{weighted:?} {repeated:?}");
         let parts = values.map(|(member, x)| {
             let mut part = Means::default();

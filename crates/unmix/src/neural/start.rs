@@ -253,9 +253,7 @@ impl<'a, T: Real> Principal<'a, T> {
         // z = x W Sigma^-1 in one product.
         let scaled = Matrix::from_fn(w.cols(), w.rows(), |i, j| w[(j, i)] / sigma[j]);
         match &self.held {
-            PrincipalRows::Projected(projected) => {
-                projected.sweep(run, stage, of_codes(None, scaled.cast()))
-            }
+            PrincipalRows::Projected(projected) => projected.sweep(run, stage, of_codes(None, scaled.cast())),
             PrincipalRows::Folded { mean, map } => {
                 let into = factor::multiply(&map.transposed(), &scaled).cast();
                 self.rows.sweep(run, stage, &of_codes(Some(mean.clone()), into))

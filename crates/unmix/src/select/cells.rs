@@ -319,12 +319,8 @@ impl Partial for CellDensities {
         // About the offset of the left rows.
         let change = right.centre - self.centre;
         let [s, ss, sm, mm] = right.sums;
-        let moved = [
-            s + change * right.cells,
-            ss + 2.0 * change * sm + change * change * mm,
-            sm + change * mm,
-            mm,
-        ];
+        let moved =
+            [s + change * right.cells, ss + 2.0 * change * sm + change * change * mm, sm + change * mm, mm];
         self.cells += right.cells;
         self.sums.iter_mut().zip(moved).for_each(|(sum, x)| *sum += x);
     }

@@ -117,8 +117,7 @@ pub fn evaluate<T: Real>(model: &Model, rows: &mut Rows<'_, T>, run: &Run<'_>) -
     let fvu_pca = fvu_pca(k, rows, run)?;
     run.stage("pursuit")?;
     let x = rows.picked(chosen(n, PURSUED, run.seed), run)?;
-    let (pursued, near) =
-        on_pool(run.threads, || (gather.pursued(&x), near_duplicates(&gather.atoms, NEAR)));
+    let (pursued, near) = on_pool(run.threads, || (gather.pursued(&x), near_duplicates(&gather.atoms, NEAR)));
     let units = sums.fired.len().max(1) as f64;
     Ok(Evaluation {
         n_samples: n,
