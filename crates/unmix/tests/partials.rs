@@ -1,6 +1,7 @@
 //! Properties of all mergeable statistics: merging an empty one changes no bit, merging is associative up to rounding, packing and
 //! unpacking is the identity to the bit, and corrupt bytes are an error.
 
+mod codes;
 mod ordered;
 mod statistics;
 
