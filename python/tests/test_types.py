@@ -1,10 +1,12 @@
 """Static type checking: scripts of users, and the stub of the extension against the extension."""
 
 import ast
+import doctest
 import importlib.util
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -135,13 +137,16 @@ def mistakes(path):
     return {number: line.partition("  # ")[2] for number, line in lines if "  # " in line}
 
 
-def errors(command, path):
-    """Line numbers at which a type checker reports errors, and its messages."""
-    # MYPYPATH is needed where the package is not installed.
+def environment():
+    """The environment of mypy: MYPYPATH is needed where the package is not installed."""
     folder = Path(unmix.__file__).parents[1]
     installed = folder.name in ("site-packages", "dist-packages")
-    environment = dict(os.environ) if installed else {**os.environ, "MYPYPATH": str(folder)}
-    ran = subprocess.run([*command, str(path)], capture_output=True, text=True, cwd=path.parent, env=environment)
+    return dict(os.environ) if installed else {**os.environ, "MYPYPATH": str(folder)}
+
+
+def errors(command, path):
+    """Line numbers at which a type checker reports errors, and its messages."""
+    ran = subprocess.run([*command, str(path)], capture_output=True, text=True, cwd=path.parent, env=environment())
     found = {}
     for line in ran.stdout.splitlines():
         place, kind, message = line.partition(" error: ")
@@ -293,6 +298,48 @@ def test_mypy_strict_finds_nothing_in_the_package(tmp_path):
     ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "no issues found in " in ran.stdout, ran.stdout + ran.stderr
+
+
+def examples(folder):
+    """Files with the Python of every page and of every docstring with examples."""
+    for page in sorted(folder.parent.glob("docs/**/*.md")):
+        if blocks := re.findall(r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE):
+            yield f"page_{page.stem.replace('-', '_')}", "\n".join(blocks)
+    for path in sorted((folder / "unmix").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Module)):
+                found = doctest.DocTestParser().get_examples(ast.get_docstring(node) or "")
+                if found:
+                    yield f"{path.stem}_{getattr(node, 'name', 'module')}_{getattr(node, 'lineno', 0)}", "".join(example.source for example in found)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A folder with the examples of pages and docstrings."""
+    folder = tmp_path_factory.mktemp("examples")
+    for name, text in examples(CONFIGURATION.parent):
+        (folder / f"example_{name}.py").write_text(text)
+    assert len(list(folder.glob("example_page_*.py"))) > 10 and len(list(folder.iterdir())) > 150
+    return folder
+
+
+@has_mypy
+@has_configuration
+def test_mypy_finds_nothing_in_the_examples_of_pages_and_docstrings(written, tmp_path):
+    files = [str(path) for path in sorted(written.glob("*.py"))]
+    # Functions of examples have no annotations.
+    options = ["--strict", "--allow-untyped-defs", "--allow-untyped-calls", "--follow-imports=silent", "--scripts-are-modules"]
+    command = [sys.executable, "-m", "mypy", *options, f"--config-file={CONFIGURATION}", f"--cache-dir={tmp_path}", *files]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=written, env=environment())
+    assert ran.returncode == 0 and "no issues found in " in ran.stdout, ran.stdout + ran.stderr
+
+
+@has_configuration
+def test_pyright_finds_nothing_in_the_examples_of_pages_and_docstrings(written):
+    settings = {"typeCheckingMode": "standard", "extraPaths": [str(Path(unmix.__file__).parents[1])]}
+    (written / "pyrightconfig.json").write_text(json.dumps(settings))
+    found = [f"{Path(d['file']).name}: {d['message']}" for d in pyright(written) if d["severity"] == "error"]
+    assert not found, "\n".join(found)
 
 
 def test_the_package_ignores_no_errors_of_checkers_but_those_about_methods_with_fewer_arguments_than_in_the_base():

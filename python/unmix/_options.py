@@ -59,7 +59,7 @@ class Iteration(NamedTuple):
 
     >>> import numpy as np, unmix
     >>> X = np.random.RandomState(0).laplace(size=(2000, 4))
-    >>> residuals = []
+    >>> residuals: list[float | None] = []
     >>> def record(iteration):
     ...     residuals.append(iteration.residual)
     ...     if iteration.n_iter == 5:

@@ -419,8 +419,8 @@ def select_components(
     >>> found = unmix.select_components(X)
     >>> found["minka"], found["bic"], found[0.9]
     (3, 3, 10)
-    >>> found = unmix.select_components(X, method="ppca", max_components=5, random_state=0)
-    >>> found["bic"], found["cells"]
+    >>> compared = unmix.select_components(X, method="ppca", max_components=5, random_state=0)
+    >>> compared["bic"], compared["cells"]
     (3, 3)
     """
     asked: list[str | float] = [] if rules is None else [rules] if isinstance(rules, (str, float)) else list(rules)

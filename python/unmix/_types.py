@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
-    from scipy.sparse import csr_array
 
     from ._base import Estimator
     from ._read import Files
@@ -26,8 +25,9 @@ Array: TypeAlias = NDArray[Any]
 #: An array, except in cases that a type checker cannot tell from the call: a list of cells is read as a `csr_array`. With `Any` for these cases,
 #: checkers accept what an array has without a test for the type.
 ArrayOrSparse: TypeAlias = "Array | Any"
-#: Codes of the methods with a parameter `sparse_output`: a `csr_array`, or with `False` an array, for which `Any` stands.
-SparseCodes: TypeAlias = "csr_array | Any"
+#: Codes of the methods with a parameter `sparse_output`: a `csr_array` of scipy, or with `False` an array. scipy comes without types, and those that
+#: pyright infers from its sources lack methods such as `round` and have a single truth value as the result of comparisons.
+SparseCodes: TypeAlias = Any
 #: Axes to draw several panels into.
 AxesOfPanels: TypeAlias = "Axes | Sequence[Axes] | NDArray[Any]"
 #: A seed.
@@ -47,8 +47,9 @@ class Frame(Protocol):
 
 
 #: Rows or codes: an array of any layout and number type, or what can be converted to one, such as nested lists and frames; a sparse matrix; the
-#: path of a file, or several; or a handle returned by `unmix.open`.
-Rows: TypeAlias = "ArrayLike | SparseRows | Frame | Path | Sequence[Path] | Files"
+#: path of a file, or several; or a handle returned by `unmix.open`. `Sequence[object]`, because type checkers do not see numbers in a list of
+#: lists of which some have integers and others have floats.
+Rows: TypeAlias = "ArrayLike | SparseRows | Frame | Path | Sequence[object] | Files"
 
 class HasComponents(Protocol):
     """A fitted model, also of other packages."""
