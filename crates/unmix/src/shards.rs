@@ -33,7 +33,6 @@ use crate::data::{AnyRows, Job, Rows, UnpackGather};
 use crate::error::{Error, Result};
 use crate::method::sae::GatherEvaluation;
 use crate::method::sparse_coder::GatherConvergence;
-use crate::neural::evidence::GatherBlocks;
 use crate::neural::native::NativePass;
 use crate::neural::separation::{GatherCodes, Pass};
 use crate::num::{Dtype, Plan, Real};
@@ -139,7 +138,7 @@ const WEIGHTS: &str = <GatherWeights as Gather<f64>>::KIND;
 
 /// All gathers of this library that can be sent, by kind. Not among them: sums of the codes that a fit holds in memory
 /// (`GatherStoredCodes`), and sample weights.
-fn built_in<T: Real>() -> [(&'static str, UnpackGather<T>); 33] {
+fn built_in<T: Real>() -> [(&'static str, UnpackGather<T>); 32] {
     [
         known::<T, GatherMoments>(),
         known::<T, GatherScatter>(),
@@ -173,7 +172,6 @@ fn built_in<T: Real>() -> [(&'static str, UnpackGather<T>); 33] {
         known::<T, GatherModules<'_>>(),
         known::<T, GatherHeldOut<'_>>(),
         known::<T, GatherEvaluation<'_, T>>(),
-        known::<T, GatherBlocks<T>>(),
     ]
 }
 

@@ -15,7 +15,6 @@ use unmix::autoencoder::Evaluation;
 use unmix::biclusters::ModuleMeans;
 use unmix::data::{Plan, Workspace};
 use unmix::method::sparse_coder::Convergence;
-use unmix::neural::evidence::BlockSums;
 use unmix::neural::native::NativeSums;
 use unmix::neural::separation::PassSums;
 use unmix::num::{Block, Matrix};
@@ -37,7 +36,7 @@ macro_rules! of_every {
             Moments, Lengths, Scatter, Triangle, Gram, Sketch, Sparsity, SourceSums, UnitSums, DirectionSums, Spread,
             Reweighted, ScoreSums, PassSums, NativeSums, ObservedCells, FactorSums, ExpectedMoments, Cubes, CodeSums,
             Range, Checksum, RowWeights, CellLists, GatheredRows<f64>, Entries<f64>, Correlations, Convergence,
-            ModuleMeans, CellDensities, Evaluation, BlockSums,
+            ModuleMeans, CellDensities, Evaluation,
         ]);
     }};
     (@ $statistic:ident, $body:expr, [$($each:ty),* $(,)?]) => {

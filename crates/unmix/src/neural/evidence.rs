@@ -17,10 +17,10 @@ use super::native::orthonormality;
 use super::nonlinearity::{Nonlinearity, TypedNonlinearity};
 use super::start::Principal;
 use crate::error::Result;
-use crate::num::{Block, Matrix, Plan, Real, Workspace, factor, kernel};
+use crate::num::parallel;
+use crate::num::{Matrix, Real, factor, kernel};
 use crate::run::Run;
 use crate::stats::quantiles::{student, upper_sum};
-use crate::stats::{Gather, Packer, Partial, Unpacker};
 
 /// Number of blocks of consecutive rows.
 const BLOCKS: usize = 32;
@@ -44,7 +44,7 @@ const SECOND: f64 = 7.0;
 const FAR: f64 = 0.5;
 
 /// Sums over one block of rows, of `r` coordinates along orthonormal axes of which the first `k` are components.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 struct Sums {
     /// Number of rows, weighted.
     n: f64,
@@ -70,196 +70,69 @@ pub(crate) struct BlockEvidence {
     rest: usize,
 }
 
-impl Sums {
-    /// Of rows with these codes `z` of unit variance along `r` axes, of which the first `k` are components, and these weights.
-    fn of<T: Real>(
-        mut z: Vec<T>,
+impl BlockEvidence {
+    /// Statistics of coordinates `x`, divided into `count` blocks, along the orthonormal rows of `w`, whose standard deviations are `sigma`;
+    /// the first of these, as many as `h` has widths, are components.
+    fn new<T: Real>(
+        x: &[T],
         weights: Option<&[f64]>,
-        h: &TypedNonlinearity<T>,
-        (k, r): (usize, usize),
+        count: usize,
+        w: &Matrix<f64>,
+        sigma: Vec<f64>,
+        h: &Nonlinearity,
     ) -> Self {
-        let n = z.len() / r;
-        let mut gradient: Vec<T> = z.chunks_exact(r).flat_map(|z| z[..k].iter().copied()).collect();
-        let mut score_slope = vec![T::default(); n * k];
-        h.score_and_slope(&mut gradient, &mut score_slope);
-        if let Some(weights) = weights {
-            for numbers in [&mut gradient, &mut score_slope] {
-                for (row, w) in numbers.chunks_exact_mut(k).zip(weights) {
-                    row.iter_mut().for_each(|x| *x = T::from_f64(x.to_f64() * w));
-                }
-            }
-        }
-        let mut out = Self {
-            n: weights.map_or(n as f64, |w| w.iter().sum()),
-            cross: Matrix::zeros(k, r),
-            pair_slope: Matrix::zeros(k, r),
-            square: vec![0.0; r],
-            score_slope: vec![0.0; k],
+        let (inner, k) = (w.cols(), h.a.len());
+        let m = x.len() / inner;
+        let into = Matrix::from_fn(inner, w.rows(), |i, j| w[(j, i)] / sigma[j]).cast::<T>();
+        let ready = h.ready::<T>(k);
+        let one = |b: usize| {
+            let rows = b * m / count..(b + 1) * m / count;
+            let x = &x[rows.start * inner..rows.end * inner];
+            sums(x, weights.map(|w| &w[rows]), &into, &ready, k)
         };
-        kernel::add_cross(out.cross.as_mut_slice(), &gradient, &z, n, k, r);
-        z.iter_mut().for_each(|z| *z = *z * *z);
-        kernel::add_cross(out.pair_slope.as_mut_slice(), &score_slope, &z, n, k, r);
-        for (i, z) in z.chunks_exact(r).enumerate() {
-            let w = weights.map_or(1.0, |w| w[i]);
-            out.square.iter_mut().zip(z).for_each(|(s, z)| *s += w * z.to_f64());
-        }
-        for g in score_slope.chunks_exact(k) {
-            out.score_slope.iter_mut().zip(g).for_each(|(s, g)| *s += g.to_f64());
-        }
-        out
-    }
-
-    fn add(&mut self, right: &Self) {
-        let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
-        self.n += right.n;
-        add(self.cross.as_mut_slice(), right.cross.as_slice());
-        add(self.pair_slope.as_mut_slice(), right.pair_slope.as_slice());
-        add(&mut self.square, &right.square);
-        add(&mut self.score_slope, &right.score_slope);
+        Self { sigma, blocks: parallel::map(0..count, one), share: 1.0, rest: 0 }
     }
 }
 
-/// Sums of the blocks that have rows, in the order of the blocks.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct BlockSums(Vec<(u64, Sums)>);
-
-impl BlockSums {
-    /// Adds rows of block `index`, which is the last one or follows it.
-    fn add(&mut self, index: u64, sums: Sums) {
-        match self.0.last_mut().filter(|(last, _)| *last == index) {
-            Some((_, last)) => last.add(&sums),
-            None => self.0.push((index, sums)),
-        }
-    }
-
-    /// Index and number of rows of every block, and all sums.
-    pub fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-        let counts = self.0.iter().flat_map(|(index, sums)| [*index as f64, sums.n]);
-        let of = |(_, s): &(u64, Sums)| {
-            [s.cross.as_slice(), s.pair_slope.as_slice(), &s.square, &s.score_slope].concat()
-        };
-        (counts.collect(), Vec::new(), self.0.iter().flat_map(of).collect())
-    }
-}
-
-impl Partial for BlockSums {
-    fn merge(&mut self, right: Self) {
-        right.0.into_iter().for_each(|(index, sums)| self.add(index, sums));
-    }
-
-    fn pack(&self, out: &mut Packer) {
-        out.count(self.0.len() as u64);
-        for (index, sums) in &self.0 {
-            out.count(*index);
-            out.number(sums.n);
-            out.matrix(&sums.cross);
-            out.matrix(&sums.pair_slope);
-            out.numbers(&sums.square);
-            out.numbers(&sums.score_slope);
-        }
-    }
-
-    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
-        let mut blocks: Vec<(u64, Sums)> = Vec::new();
-        for _ in 0..from.count()? {
-            let (index, n) = (from.count()?, from.number()?);
-            let (cross, pair_slope) = (from.matrix()?, from.matrix()?);
-            let (square, score_slope) = (from.numbers()?, from.numbers()?);
-            let shape = |m: &Matrix<f64>| [m.rows(), m.cols()] == [score_slope.len(), square.len()];
-            from.check(shape(&cross) && shape(&pair_slope))?;
-            from.check(blocks.last().is_none_or(|(last, _)| *last < index))?;
-            blocks.push((index, Sums { n, cross, pair_slope, square, score_slope }));
-        }
-        Ok(Self(blocks))
-    }
-
-    fn bytes(&self) -> usize {
-        let of = |s: &Sums| 2 * s.cross.as_slice().len() + s.square.len() + s.score_slope.len();
-        self.0.iter().map(|(_, sums)| 8 * (2 + of(sums))).sum()
-    }
-}
-
-/// Gathers [`BlockSums`] of codes of unit variance, `z = (x - mean) into`. Rows outside of the blocks are left out.
-pub struct GatherBlocks<T> {
-    /// Offset that is subtracted from rows, if any.
-    mean: Option<Vec<f64>>,
-    /// `p x r`.
-    into: Matrix<T>,
-    /// The nonlinearity, with a width for each component.
-    h: Nonlinearity,
-    /// Numbers of the first row of each block and of the row after its last, ascending.
-    blocks: Vec<(u64, u64)>,
-}
-
-impl<T: Real> GatherBlocks<T> {
-    /// For the codes `(x - mean) into`, the first of which, as many as `h` has widths, are those of components. `blocks` are ranges of rows, in
-    /// ascending order.
-    pub fn new(mean: Option<Vec<f64>>, into: Matrix<T>, h: Nonlinearity, blocks: Vec<(u64, u64)>) -> Self {
-        Self { mean, into, h, blocks }
-    }
-}
-
-impl<T: Real> Gather<T> for GatherBlocks<T> {
-    type Part = BlockSums;
-    const KIND: &'static str = "blocks";
-
-    fn plan(&self, n_features: usize) -> Plan {
-        Plan::for_sources(n_features, self.into.cols())
-    }
-
-    fn width(&self) -> Option<usize> {
-        Some(self.into.rows())
-    }
-
-    fn zero(&self, _: usize) -> BlockSums {
-        BlockSums::default()
-    }
-
-    fn add(&self, part: &mut BlockSums, block: Block<'_, T>, work: &mut Workspace<T>) {
-        let (p, k, r) = (self.into.rows(), self.h.a.len(), self.into.cols());
-        let (start, stop) = (block.first_row, block.first_row + block.n_rows() as u64);
-        let from = self.blocks.partition_point(|(_, end)| *end <= start);
-        let h = self.h.ready::<T>(k);
-        for (index, (first, end)) in self.blocks.iter().enumerate().skip(from) {
-            if *first >= stop {
-                break;
+fn sums<T: Real>(
+    x: &[T],
+    weights: Option<&[f64]>,
+    into: &Matrix<T>,
+    h: &TypedNonlinearity<T>,
+    k: usize,
+) -> Sums {
+    let (inner, r) = (into.rows(), into.cols());
+    let n = x.len() / inner;
+    let mut z = vec![T::default(); n * r];
+    kernel::product(&mut z, x, into.as_slice(), n, inner, r);
+    let mut gradient: Vec<T> = z.chunks_exact(r).flat_map(|z| z[..k].iter().copied()).collect();
+    let mut score_slope = vec![T::default(); n * k];
+    h.score_and_slope(&mut gradient, &mut score_slope);
+    if let Some(weights) = weights {
+        for numbers in [&mut gradient, &mut score_slope] {
+            for (row, w) in numbers.chunks_exact_mut(k).zip(weights) {
+                row.iter_mut().for_each(|x| *x = T::from_f64(x.to_f64() * w));
             }
-            let (first_row, end) = (start.max(*first), stop.min(*end));
-            let inside = (first_row - start) as usize..(end - start) as usize;
-            let weights = block.weights.map(|w| &w[inside.clone()]);
-            let data = &block.data[inside.start * p..inside.end * p];
-            let Workspace { rows, wide, .. } = &mut *work;
-            let rows_of = Block { first_row, data, n_features: p, weights };
-            let (x, weights) = rows_of.counted(self.mean.as_deref(), rows, wide);
-            if x.is_empty() {
-                continue;
-            }
-            let n = x.len() / p;
-            let mut z = vec![T::default(); n * r];
-            kernel::product(&mut z, x, self.into.as_slice(), n, p, r);
-            part.add(index as u64, Sums::of(z, weights, &h, (k, r)));
         }
     }
-
-    fn pack(&self, out: &mut Packer) {
-        out.maybe(self.mean.as_deref());
-        out.matrix_of(&self.into);
-        self.h.pack(out);
-        out.count(self.blocks.len() as u64);
-        self.blocks.iter().flat_map(|(first, end)| [*first, *end]).for_each(|row| out.count(row));
+    let mut out = Sums {
+        n: weights.map_or(n as f64, |w| w.iter().sum()),
+        cross: Matrix::zeros(k, r),
+        pair_slope: Matrix::zeros(k, r),
+        square: vec![0.0; r],
+        score_slope: vec![0.0; k],
+    };
+    kernel::add_cross(out.cross.as_mut_slice(), &gradient, &z, n, k, r);
+    z.iter_mut().for_each(|z| *z = *z * *z);
+    kernel::add_cross(out.pair_slope.as_mut_slice(), &score_slope, &z, n, k, r);
+    for (i, z) in z.chunks_exact(r).enumerate() {
+        let w = weights.map_or(1.0, |w| w[i]);
+        out.square.iter_mut().zip(z).for_each(|(s, z)| *s += w * z.to_f64());
     }
-
-    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
-        let (mean, into, h) = (from.maybe()?, from.matrix_of::<T>()?, Nonlinearity::unpack(from)?);
-        from.check(mean.as_ref().is_none_or(|m| m.len() == into.rows()) && h.a.len() <= into.cols())?;
-        let mut blocks = Vec::new();
-        for _ in 0..from.count()? {
-            blocks.push((from.count()?, from.count()?));
-        }
-        let ascending = blocks.is_sorted_by(|a: &(u64, u64), b| a.1 <= b.0);
-        from.check(ascending && blocks.iter().all(|(first, end)| first < end))?;
-        Ok(Self { mean, into, h, blocks })
+    for g in score_slope.chunks_exact(k) {
+        out.score_slope.iter_mut().zip(g).for_each(|(s, g)| *s += g.to_f64());
     }
+    out
 }
 
 impl<T: Real> Principal<'_, T> {
@@ -284,23 +157,16 @@ impl<T: Real> Principal<'_, T> {
             return Ok(None);
         }
         let most = (WORK / (frame.rows() * frame.cols())).min(MOST).div_ceil(count).max(64);
-        let counted = self.counted();
         let rows = |b: usize| {
             let (first, end) = (b * n / count, (b + 1) * n / count);
-            let end = end.min(first + most);
-            match &counted {
-                // Rows of weight 0 are left out.
-                Some(counted) => (counted[first], counted[end - 1] + 1),
-                None => (first as u64, end as u64),
-            }
+            first as u64..end.min(first + most) as u64
         };
-        let blocks: Vec<(u64, u64)> = (0..count).map(rows).collect();
-        let of_codes = |mean, into| GatherBlocks::new(mean, into, h.clone(), blocks);
-        let BlockSums(blocks) = self.sweep_codes(&frame, run, "sampling errors", of_codes)?;
-        let blocks: Vec<Sums> = blocks.into_iter().map(|(_, sums)| sums).collect();
-        let share = blocks.iter().map(|b| b.n).sum::<f64>() / self.n();
+        let (x, weights) = self.coordinates_of((0..count).flat_map(rows).collect(), run)?;
+        let sigma = self.deviations(&frame);
+        let evidence = BlockEvidence::new(&x, weights.as_deref(), count, &frame, sigma, h);
+        let share = evidence.blocks.iter().map(|b| b.n).sum::<f64>() / self.n();
         let rest = self.spectrum.rank.unwrap_or(self.spectrum.mean.len()).saturating_sub(frame.rows());
-        Ok(Some(BlockEvidence { sigma: self.deviations(&frame), blocks, share, rest }))
+        Ok(Some(BlockEvidence { share, rest, ..evidence }))
     }
 
     /// The rows of `w`, orthonormalised, and orthogonal axes in the space of the first coordinates, by decreasing variance.

@@ -12,7 +12,7 @@ use crate::model::Linear;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::spectrum::{self, Decomposition, Request, auto_solver};
-use crate::stats::{Gather, GatherMoments};
+use crate::stats::GatherMoments;
 use std::cell::Cell;
 
 /// Coordinates for each component.
@@ -196,12 +196,6 @@ impl<'a, T: Real> Principal<'a, T> {
         }
     }
 
-    /// Numbers of the rows with positive weight; `None` without weights.
-    pub(super) fn counted(&self) -> Option<Vec<u64>> {
-        let weights = self.rows.weights()?;
-        Some((0..weights.len() as u64).filter(|&i| weights[i as usize] > 0.0).collect())
-    }
-
     /// Coordinates of the rows `chosen`, in ascending order, and their weights. The numbers of rows count those with positive weight only.
     pub(crate) fn coordinates_of(
         &self,
@@ -209,7 +203,8 @@ impl<'a, T: Real> Principal<'a, T> {
         run: &Run<'_>,
     ) -> Result<(Vec<T>, Option<Vec<f64>>)> {
         chosen.sort_unstable();
-        if let Some(counted) = self.counted() {
+        if let Some(all) = self.rows.weights() {
+            let counted: Vec<u64> = (0..all.len() as u64).filter(|&i| all[i as usize] > 0.0).collect();
             chosen.iter_mut().for_each(|i| *i = counted[*i as usize]);
         }
         let weights = self.rows.weights_at(&chosen);
@@ -230,33 +225,22 @@ impl<'a, T: Real> Principal<'a, T> {
         run: &Run<'_>,
         stage: &str,
     ) -> Result<R::Sums> {
-        let of_codes = |mean, into| GatherCodes { mean, into, rule: rule.clone() };
-        let mut sums = self.sweep_codes(w, run, stage, of_codes)?;
-        if let PrincipalRows::Folded { map, .. } = &self.held {
-            let gradient = rule.gradient(&mut sums);
-            *gradient = factor::multiply_transposed(gradient, map);
-        }
-        Ok(sums)
-    }
-
-    /// Sums over standardised codes along the rows of `w`, `k x r`, by the gather that `of_codes` makes of the offset and the matrix of the map from
-    /// rows to codes. One sweep.
-    pub(super) fn sweep_codes<G: Gather<T>>(
-        &self,
-        w: &Matrix<f64>,
-        run: &Run<'_>,
-        stage: &str,
-        of_codes: impl FnOnce(Option<Vec<f64>>, Matrix<T>) -> G,
-    ) -> Result<G::Part> {
         self.sweeps.set(self.sweeps.get() + 1);
-        let sigma = self.deviations(w);
+        let (k, sigma) = (w.rows(), self.deviations(w));
         // z = x W Sigma^-1 in one product.
-        let scaled = Matrix::from_fn(w.cols(), w.rows(), |i, j| w[(j, i)] / sigma[j]);
+        let scaled = Matrix::from_fn(w.cols(), k, |i, j| w[(j, i)] / sigma[j]);
+        let rule = rule.clone();
         match &self.held {
-            PrincipalRows::Projected(projected) => projected.sweep(run, stage, of_codes(None, scaled.cast())),
+            PrincipalRows::Projected(projected) => {
+                projected.sweep(run, stage, GatherCodes { mean: None, into: scaled.cast(), rule })
+            }
             PrincipalRows::Folded { mean, map } => {
                 let into = factor::multiply(&map.transposed(), &scaled).cast();
-                self.rows.sweep(run, stage, &of_codes(Some(mean.clone()), into))
+                let gather = GatherCodes { mean: Some(mean.clone()), into, rule };
+                let mut sums = self.rows.sweep(run, stage, &gather)?;
+                let gradient = gather.rule.gradient(&mut sums);
+                *gradient = factor::multiply_transposed(gradient, map);
+                Ok(sums)
             }
         }
     }

@@ -6,8 +6,6 @@ use unmix::autoencoder::Evaluation;
 use unmix::biclusters::{Columns, GatherModules, Members, ModuleMeans};
 use unmix::data::Workspace;
 use unmix::method::sparse_coder::{Convergence, GatherConvergence, SparseCoder};
-use unmix::neural::evidence::{BlockSums, GatherBlocks};
-use unmix::neural::nonlinearity::Nonlinearity;
 use unmix::num::{Block, Matrix};
 use unmix::select::{CellDensities, GatherHeldOut};
 use unmix::stats::gaps::Conditional;
@@ -113,26 +111,5 @@ impl Statistic for Evaluation {
         let counts = [&[self.n], &self.fired[..], &self.largest].concat();
         let squares = [self.about, self.residual, self.fitted, self.product];
         (counts, Vec::new(), [&squares[..], &self.size].concat())
-    }
-}
-
-impl Statistic for BlockSums {
-    const NAME: &'static str = "blocks";
-    fn empty(_: usize) -> Self {
-        BlockSums::default()
-    }
-    fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
-        let p = block.n_features;
-        let into = Matrix::from_fn(p, 3, |i, j| T::from_f64((0.5 - (3 * i + j) as f64 / 7.0) / 100.0));
-        let h = Nonlinearity::tanh(vec![1.0, 2.0]);
-        let blocks = vec![(0, 5), (5, 20), (25, 60)];
-        GatherBlocks::new(Some(vec![0.25; p]), into, h, blocks).add(self, block, work)
-    }
-    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-        BlockSums::values(self)
-    }
-    /// Eight lengths and shapes for each block.
-    fn extra(&self) -> usize {
-        8 + 64 * BlockSums::values(self).0.len() / 2
     }
 }
