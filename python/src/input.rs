@@ -144,8 +144,8 @@ impl Input {
     pub(crate) fn pictures(&self) -> Option<String> {
         match self {
             Input::Path(path) => {
-                let files = unmix_io::expand(std::slice::from_ref(path)).ok()?;
-                let pictures = files.first().is_some_and(|file| unmix_io::is_image(file));
+                let files = unmix_io::expand(std::slice::from_ref(path), None).ok()?;
+                let pictures = files.first().is_some_and(|file| unmix_io::is_image(file, None));
                 pictures.then(|| unmix_io::Options::default().row_of_pictures())
             }
             Input::Files(files) => files.row_of_pictures(),

@@ -16,6 +16,7 @@ use unmix_io::{Options, Patches, Pixels, Wording};
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Reading {
+    input_format: Option<String>,
     transpose: bool,
     rows_axis: Vec<usize>,
     feature_shape: Option<Vec<usize>>,
@@ -54,6 +55,7 @@ impl Reading {
             normalise: self.normalise,
         };
         Ok(Options {
+            input_format: self.input_format.as_deref().map(Options::input_format_of).transpose()?,
             transpose: self.transpose,
             rows_axis: self.rows_axis,
             feature_shape: self.feature_shape,

@@ -1,6 +1,7 @@
 """`unmix.open`: a handle to rows in files, accepted wherever rows are."""
 
 import copy
+import gzip
 import inspect
 import json
 import os
@@ -220,6 +221,8 @@ def test_changed_files_and_bad_options_are_refused(table, tmp_path):
         ({"drop": ["id"], "decimal": ",", "rows": (900, 909)}, r"rows=\(900, 909\) is not possible: there are rows 0 to"),
         ({"header": False, "columns": ["x"]}, r"columns=\['x'\] is not possible: .*, as in \[0, 5\] or '0,5-9'"),
         ({"patches": (3, 3)}, r"patches=\(3, 3\) is not possible"),
+        ({"input_format": "cvs"}, r"there is no input format named 'cvs' \(did you mean 'csv'\?\); choose one of: npy, npz, csv"),
+        ({"input_format": "parquet"}, "not those of a file of type parquet, but text; give input_format='csv'"),
     ]:
         with pytest.raises(ValueError, match=message):
             unmix.open(path, **settings).shape
@@ -229,6 +232,7 @@ def test_changed_files_and_bad_options_are_refused(table, tmp_path):
         ({"skip_rows": 1.5}, "skip_rows must be an integer from 0, got 1.5"),
         ({"columns": 5}, "columns must be a list of names and of numbers from 0, .*, got 5"),
         ({"key": 5}, "key must be a string, got 5"),
+        ({"input_format": 5}, "input_format must be a string, got 5"),
     ]:
         with pytest.raises(TypeError, match=message):
             unmix.open(path, **settings)
@@ -433,7 +437,9 @@ def test_pictures_that_are_read_in_another_way_than_those_of_the_fit_give_a_warn
 
 def _array(name, of):
     def write(folder, X):
-        np.save(folder / name, of(X))
+        # Into an open file: numpy appends .npy to other names.
+        with (folder / name).open("wb") as file:
+            np.save(file, of(X))
         return name
 
     return write
@@ -463,6 +469,7 @@ WAYS = {
     "pictures": (_pictures, {"grey": True}),
     "key": (_arrays, {"key": "b"}),
     "transpose": (_array("x.npy", np.transpose), {"transpose": True}),
+    "input_format": (_array("x.csv", lambda X: X), {"input_format": "npy"}),
     "rows_axis": (_array("x.npy", lambda X: X.T.reshape(2, 2, -1)), {"rows_axis": 2}),
     "rows": (_array("x.npy", lambda X: X), {"rows": (7, 150), "dtype": "float32"}),
     "no header": (_text(lambda X: _lines(X, ",")), {"header": False}),
@@ -483,6 +490,36 @@ def test_every_way_to_read_a_file_is_streamed_into_a_fit(way, tmp_path):
     for name, tensor in held._model.tensors.items():
         np.testing.assert_array_equal(streamed._model.tensors[name], tensor)
     np.testing.assert_array_equal(streamed.transform(rows), held.transform(X))
+
+
+def test_the_format_of_a_file_can_be_named(tmp_path):
+    X = np.random.default_rng(0).laplace(size=(30, 3))
+    path = tmp_path / "data.bin"
+    # A header that begins with the column P1 looks like an image.
+    path.write_text("P1\tP2\tP3\n" + _lines(X, "\t"))
+    with pytest.raises(ValueError, match="cannot be read: its image is corrupt"):
+        unmix.read(path)
+    np.testing.assert_array_equal(unmix.read(path, input_format="tsv"), X)
+    rows = unmix.open(path, input_format=".TSV")
+    assert rows.names == ["P1", "P2", "P3"]
+    assert repr(rows) == f"unmix.open({str(path)!r}, input_format='.TSV')"
+    model = PCA(2, random_state=0).fit(rows)
+    assert model.report_.invocation.endswith(f".fit(unmix.open({str(path)!r}, input_format='.TSV'))")
+    again = eval(model.report_.invocation)
+    np.testing.assert_array_equal(again.components_, model.components_)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(rows)).read(), X)
+    compressed = tmp_path / "compressed"
+    compressed.write_bytes(gzip.compress(path.read_bytes()))
+    np.testing.assert_array_equal(unmix.read(compressed, input_format="tsv"), X)
+
+
+def test_the_format_of_the_standard_input_can_be_named(tmp_path):
+    np.save(tmp_path / "x.npy", np.arange(6.0).reshape(3, 2))
+    script = "import sys, unmix; print(unmix.read('-', input_format=sys.argv[1]).tolist())"
+    for format, found in [("npy", "[[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]"), ("wav", "but those of type npy; give input_format='npy'")]:
+        with (tmp_path / "x.npy").open() as file:
+            ran = subprocess.run([sys.executable, "-c", script, format], stdin=file, capture_output=True, text=True)
+        assert found in ran.stdout + ran.stderr, ran.stderr
 
 
 #: Reads the standard input more than once: shape, a fit, codes; and what a handle of it refuses.

@@ -99,6 +99,8 @@ unmix.biclusters(3, X)  # biclusters
 print(unmix.metrics.projection_distance(pca, np.eye(3)), unmix.metrics.amari_distance(np.eye(3)))
 unmix.open("x.csv", missing="dorp")  # missing
 unmix.open("x.csv", decimal=";")  # decimal
+unmix.open("x.csv", input_format=3)  # input_format
+unmix.open("x.bin", input_format="csv").read()
 unmix.open("x.csv", dtype="float23")  # dtype
 unmix.open("x.csv", dtype=X.dtype, decimal=",", missing="keep").read()
 unmix.read("x.csv", colums=["a"])  # colums

@@ -37,6 +37,11 @@ def indexed(path):
     frame.to_parquet(path)
 
 
+def array(path):
+    with path.open("wb") as file:
+        np.save(file, np.eye(3))
+
+
 def safetensors(path):
     header = {name: {"dtype": "F32", "shape": [2, 2], "data_offsets": [16 * i, 16 * i + 16]} for i, name in enumerate("ab")}
     text = json.dumps(header).encode()
@@ -54,6 +59,9 @@ CASES = {
     "lines of unequal length": (lambda p: p.write_text("a,b\n1,2\n3,4\n5,6,7\n"), "t.csv", "not part of the table with {name:skip_rows}"),
     "text of unequal length": (lambda p: p.write_text("a,b\n1,2\nx,4,z\n5,6\n"), "t.csv", "not part of the table with {name:skip_rows}"),
     "lines before the table": (lambda p: p.write_text("made by a program\nin two lines\n" + "a,b,c\n" + "1,2,3\n4,5,7\n" * 5), "t.csv", "{skip_rows=2}"),
+    "an array named as text": (array, "t.csv", "name its format with {name:input_format}, or give the file the extension"),
+    "text named as an array": (lambda p: p.write_text("a,b\n1,2\n3,4\n"), "t.npy", "name its format with {name:input_format}, or give the file the extension"),
+    "no known format": (lambda p: p.write_bytes(b"\xd0\xcf\x11\xe0\0"), "t.xls", "name its format with {name:input_format}, or convert it"),
     "an empty column": (lambda p: p.write_text("a,b,c\n1,2,\n3,5,\n4,4,\n"), "t.csv", "leave it out with {drop=[2]}"),
     "an index": (lambda p: p.write_text(",a,b\nx,1,2\ny,3,5\nz,0,1\n"), "t.csv", "add {columns='0-2'}"),
     "an index of Parquet": (indexed, "t.parquet", "add {columns='0-2'}"),

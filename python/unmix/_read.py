@@ -273,6 +273,7 @@ def _run_arguments() -> tuple[int, int, int]:
 def open(
     path: Path | Sequence[Path],
     *,
+    input_format: str | None = None,
     columns: str | Sequence[str | int] | None = None,
     drop: str | Sequence[str | int] | None = None,
     names: Sequence[str] | None = None,
@@ -312,6 +313,10 @@ def open(
         files are channels of one recording. Patterns such as ``"part-*.npy"`` stand for the matching files, in order of their names.
         The index of a pandas table is left out, with a warning, unless ``columns`` names it; images are rotated according to
         their EXIF orientation; checksums of Parquet pages are verified, if there are any. ``"-"`` is the standard input of the process.
+    input_format : str, optional
+        The format of all files, and of the standard input, named by an extension such as ``"csv"``, ``"npy"`` or ``"parquet"``: they are read
+        as if their names had it, also where they are compressed. By default the extension determines the format, or the first bytes where
+        it is unknown. Of a folder all files are read, except hidden ones.
     columns, drop : str or list of str and int, optional
         Columns to read, in this order, and columns to leave out: names, or numbers counted from 0; also as text, ``"a,b,5-9"``.
     names : list of str, optional
@@ -400,6 +405,7 @@ _SETTINGS: dict[str, Any] = open.__kwdefaults__ or {}
 class ReadSettings(TypedDict, total=False):
     """The keyword arguments of `open`, with their types."""
 
+    input_format: str | None
     columns: str | Sequence[str | int] | None
     drop: str | Sequence[str | int] | None
     names: Sequence[str] | None

@@ -160,6 +160,7 @@ def _reading(**settings: Any) -> dict[str, Any]:
         **{name: None if settings[name] is None else _integer(name, settings[name], 1) for name in ("stride", "number")},
         **{name: _integer(name, settings[name], 0) for name in ("skip_rows", "padding", "patch_seed")},
         "header": None if settings["header"] is None else _flag("header", settings["header"]),
+        "input_format": None if settings["input_format"] is None else _text("input_format", settings["input_format"]),
         "key": None if settings["key"] is None else _text("key", settings["key"]),
         "delimiter": None if settings["delimiter"] is None else _delimiter(settings["delimiter"]),
         "decimal": _choice("decimal", settings["decimal"], (".", ",", "point", "comma")),

@@ -22,7 +22,7 @@ pub(crate) fn encode(args: &Encode) -> Done {
     let job = match &folder {
         // A folder receives a sound file for each source.
         Some(_) => {
-            let files = args.input.files()?;
+            let files = args.input.files(&args.reading)?;
             check_order(&args.model, &files)?;
             Job { args, triplets, files, model: Model::load(&args.model)?, output: Output::none() }
         }
@@ -82,11 +82,11 @@ impl ReconstructedPart {
 /// `unmix reconstruct`: encodes and decodes rows, or subtracts the contribution of some components.
 pub(crate) fn reconstruct(args: &Reconstruct) -> Done {
     if let Some(folder) = sound::folder(&args.apply)? {
-        let files = args.apply.input.files()?;
+        let files = args.apply.input.files(&args.apply.reading)?;
         check_order(&args.apply.model, &files)?;
         let model = Model::load(&args.apply.model)?;
         let wanted = ReconstructedPart::of(args, &model)?;
-        return match picture::is_picture(&files) {
+        return match picture::is_picture(&files, &args.apply.reading) {
             true => picture::reconstruct(&model, &files, &args.apply, &folder, &wanted),
             false => sound::reconstruct(&model, &files, &args.apply, &folder, wanted),
         };
@@ -152,7 +152,7 @@ fn check_order(model: &Path, files: &[PathBuf]) -> Result<(), Failure> {
 
 impl<'a> Job<'a> {
     fn new(args: &'a Apply) -> Result<Self, Failure> {
-        let files = args.input.files()?;
+        let files = args.input.files(&args.reading)?;
         let never: Vec<&Path> = files.iter().chain([&args.model]).map(PathBuf::as_path).collect();
         let output = Output::new(&args.writing, &never)?;
         check_order(&args.model, &files)?;

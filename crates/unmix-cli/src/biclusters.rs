@@ -15,7 +15,7 @@ const LISTED: usize = 30;
 
 /// Lists modules, and writes their members to a file.
 pub(crate) fn modules(args: &Modules) -> Done {
-    let files = args.input.files()?;
+    let files = args.input.files(&args.reading)?;
     let never: Vec<&Path> = files.iter().chain([&args.model]).map(PathBuf::as_path).collect();
     let output = args.output.as_ref().map(|path| place(path, &never)).transpose()?;
     let model = Model::load(&args.model)?;

@@ -12,12 +12,13 @@ use std::path::{Path, PathBuf};
 use unmix::model::{Counted, Tensor, Tensors};
 use unmix::stability::{Trials, stability};
 use unmix::{AnyRows, Checkpoint, Error, Model, Outcome, Report, Run, Start, method, model, with_rows};
+use unmix_io::InputFormat;
 
 /// Fits, saves, and prints the next steps. The model records `invocation`, the command line.
 pub(crate) fn fit(args: &Fit, invocation: Option<&str>) -> Done {
     let settings = settings(args)?;
     let given = given(args)?;
-    let files = args.input.files()?;
+    let files = args.input.files(&args.reading)?;
     let path = args.input.named(&files);
     let to = args.output.clone().unwrap_or_else(|| default_output(path, &args.method));
     let place = destination(&to, &files, args.force)?;
@@ -51,7 +52,7 @@ pub(crate) fn fit(args: &Fit, invocation: Option<&str>) -> Done {
         None => model,
         Some(n) => with_stability(model, n.into(), args, &mut rows, &run)?,
     };
-    let pictures = files.first().filter(|file| unmix_io::is_image(file));
+    let pictures = files.first().filter(|file| unmix_io::is_image(file, args.reading.input_format));
     let row =
         pictures.map(|_| args.reading.options().map(|options| options.row_of_pictures())).transpose()?;
     let model = model.with_pictures(row);
@@ -324,7 +325,7 @@ fn ending(report: &Report, counted: Counted, strict: bool) -> (Option<String>, i
 fn next(args: &Fit, input: &Path, to: &Path, fitted: &Model) -> String {
     let model = to.display().to_string();
     let reading = reading(args, fitted);
-    let ending = if is_text(input) { "csv" } else { "npy" };
+    let ending = if is_text(input, args.reading.input_format) { "csv" } else { "npy" };
     let command = |verb: &str, to: String| {
         let mut words = vec!["unmix".to_string(), verb.into(), model.clone()];
         words.extend(args.input.paths.iter().map(|path| path.display().to_string()));
@@ -355,11 +356,12 @@ fn reading(args: &Fit, fitted: &Model) -> Vec<String> {
     words
 }
 
-/// Whether the name of a file has the extension of a text format.
-fn is_text(path: &Path) -> bool {
-    let name = path.to_string_lossy().to_lowercase();
+/// Whether a file is read as text: by `format` where it is given, else by the extension of its name.
+fn is_text(path: &Path, format: Option<InputFormat>) -> bool {
+    let name = format.map(|format| format!(".{}", format.name()));
+    let name = name.unwrap_or_else(|| path.to_string_lossy().to_lowercase());
     let name = name.strip_suffix(".gz").unwrap_or(&name);
-    [".csv", ".tsv", ".txt", ".dat"].iter().any(|e| name.ends_with(e))
+    [".csv", ".tsv", ".txt", ".dat", ".asc"].iter().any(|e| name.ends_with(e))
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ fn draw_path(output: &Path, m: usize) -> PathBuf {
 /// Imputes the cells of a list (row, column, value), and writes such a list.
 fn listed(args: &Impute) -> Done {
     let apply = &args.apply;
-    let files = apply.input.files()?;
+    let files = apply.input.files(&apply.reading)?;
     let never: Vec<&Path> = files.iter().chain([&apply.model]).map(PathBuf::as_path).collect();
     let output = Output::new(&apply.writing, &never)?;
     let errors = args.std.as_ref().map(|path| Output::at(path, apply.writing.format, &never)).transpose()?;
@@ -109,7 +109,7 @@ pub(crate) fn impute(args: &Impute) -> Done {
         return listed(args);
     }
     let apply = &args.apply;
-    let files = apply.input.files()?;
+    let files = apply.input.files(&apply.reading)?;
     let never: Vec<&Path> = files.iter().chain([&apply.model]).map(PathBuf::as_path).collect();
     let mut outputs = vec![Output::new(&apply.writing, &never)?];
     for path in args.std.iter().cloned().chain(draws(args)?) {

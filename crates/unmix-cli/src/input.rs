@@ -1,6 +1,6 @@
 //! Opening the input of a command: the files, and the columns that a model needs.
 
-use crate::args::Inputs;
+use crate::args::{Inputs, Reading};
 use crate::failure::Failure;
 use crate::{names, terminal, units};
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use unmix_io::{Input, Options};
 
 impl Inputs {
     /// The input files, with patterns and folders expanded.
-    pub(crate) fn files(&self) -> Result<Vec<PathBuf>, Failure> {
-        Ok(unmix_io::expand(&self.paths)?)
+    pub(crate) fn files(&self, reading: &Reading) -> Result<Vec<PathBuf>, Failure> {
+        Ok(unmix_io::expand(&self.paths, reading.input_format)?)
     }
 
     /// The path after which results are named: the first one given, or the first file that it matches.
@@ -50,12 +50,19 @@ pub(crate) fn open_unchecked(
     run: &Run<'_>,
     quiet: bool,
 ) -> Result<Input, Failure> {
-    let row = options.row_of_pictures();
+    let (row, format) = (options.row_of_pictures(), options.input_format);
     let input = open_wanted(model.features().names.clone(), paths, options, run, quiet)?;
     if let Some(first) = paths.first() {
-        let pictures = unmix_io::is_image(first.as_ref()) && !quiet;
-        model.other_pictures(&row).filter(|_| pictures).iter().for_each(|said| terminal::warning(said));
-        units::check(model, &input.rows, first.as_ref(), quiet)?;
+        let pictures = unmix_io::is_image(first.as_ref(), format);
+        model
+            .other_pictures(&row)
+            .filter(|_| pictures && !quiet)
+            .iter()
+            .for_each(|said| terminal::warning(said));
+        match pictures {
+            true => units::check_pictures(model, first.as_ref())?,
+            false => units::check_array(model, &input.rows, quiet)?,
+        }
     }
     Ok(input)
 }

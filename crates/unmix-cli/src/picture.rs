@@ -1,7 +1,7 @@
 //! Reconstructed or cleaned pictures: rows that are whole images, as a file for each.
 
 use crate::apply::ReconstructedPart;
-use crate::args::Apply;
+use crate::args::{Apply, Reading};
 use crate::failure::{Done, Failure};
 use crate::input;
 use crate::interrupt::WritingGuard;
@@ -14,8 +14,8 @@ use unmix::data::VecSink;
 use unmix::{Error, Model, with_rows};
 
 /// Whether the input is images.
-pub(crate) fn is_picture(files: &[PathBuf]) -> bool {
-    files.first().is_some_and(|file| unmix_io::is_image(file))
+pub(crate) fn is_picture(files: &[PathBuf], reading: &Reading) -> bool {
+    files.first().is_some_and(|file| unmix_io::is_image(file, reading.input_format))
 }
 
 /// Share of clipped pixels above which pictures are refused: what is left of them is not a picture.

@@ -13,7 +13,7 @@ use unmix_report::Options;
 
 /// Writes the page, which shows `invocation`, the command line.
 pub(crate) fn report(args: &Report, invocation: Option<String>) -> Done {
-    let files = unmix_io::expand(&args.input)?;
+    let files = unmix_io::expand(&args.input, args.reading.input_format)?;
     let never: Vec<&Path> = [&args.model]
         .into_iter()
         .chain(&args.beside)

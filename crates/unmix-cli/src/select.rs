@@ -35,7 +35,7 @@ fn of_variances(args: &Select) -> Done {
         ));
     }
     let rules = Criterion::parse(&args.rules).map_err(|e| Failure::Usage(e.to_string()))?;
-    let files = args.input.files()?;
+    let files = args.input.files(&args.reading)?;
     let progress = Progress::new(&args.running);
     let run = Run { seed: args.seed, ..progress.run(&args.running) };
     let mut input = unmix_io::open_many(&files, &args.reading.options()?, &run)?;
@@ -61,7 +61,7 @@ fn of_sizes(args: &Select, method: &'static Method) -> Done {
     let settings = typed_settings(&args.set)?;
     let request = SizeRequest::new(&settings, &rules, args.max_components);
     check_sizes(method, &request).map_err(usage)?;
-    let files = args.input.files()?;
+    let files = args.input.files(&args.reading)?;
     let progress = Progress::new(&args.running);
     let run = Run { seed: args.seed, max_seconds: args.max_seconds, ..progress.run(&args.running) };
     let mut input = unmix_io::open_many(&files, &args.reading.options()?, &run)?;

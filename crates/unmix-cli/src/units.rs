@@ -12,28 +12,38 @@ const FAR: f64 = 20.0;
 /// Means above this are not those of numbers from 0 to 1, up to rounding.
 const ABOVE: f64 = 1.001;
 
-/// Refuses picture files where the model was fitted to larger numbers than they are read as; warns of bytes where it was fitted to numbers
-/// from 0 to 1. Models without a mean, or whose rows are no pictures, are not checked.
-pub(crate) fn check(model: &Model, rows: &AnyRows<'_>, first: &Path, quiet: bool) -> Result<(), Failure> {
-    let Some([_, _] | [_, _, 3]) = model.features().shape.as_deref() else { return Ok(()) };
-    let Some(mean) = model.tensor("mean").map(|mean| mean.f64s()) else { return Ok(()) };
-    let largest = mean.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-    if unmix_io::is_image(first) {
-        if largest <= ABOVE {
-            return Ok(());
-        }
-        return Err(Failure::Message(format!(
-            "applying the model to {} is not possible: pictures are read as 0 to 1, and the model was fitted to larger numbers (means up \
-             to {largest:.4}), such as an array of bytes; give an array in the same units, or fit the model to pictures, or to an array \
-             divided by 255",
-            first.display()
-        )));
+/// The mean of a model whose rows are pictures. Models without a mean, or whose rows are no pictures, are not checked.
+fn mean_of_pictures(model: &Model) -> Option<Vec<f64>> {
+    let Some([_, _] | [_, _, 3]) = model.features().shape.as_deref() else { return None };
+    model.tensor("mean").map(|mean| mean.f64s())
+}
+
+fn largest(mean: &[f64]) -> f64 {
+    mean.iter().fold(0.0f64, |m, x| m.max(x.abs()))
+}
+
+/// Refuses picture files, the first of which is at `first`, where the model was fitted to larger numbers than they are read as.
+pub(crate) fn check_pictures(model: &Model, first: &Path) -> Result<(), Failure> {
+    let largest = mean_of_pictures(model).map_or(0.0, |mean| largest(&mean));
+    if largest <= ABOVE {
+        return Ok(());
     }
+    Err(Failure::Message(format!(
+        "applying the model to {} is not possible: pictures are read as 0 to 1, and the model was fitted to larger numbers (means up \
+         to {largest:.4}), such as an array of bytes; give an array in the same units, or fit the model to pictures, or to an array \
+         divided by 255",
+        first.display()
+    )))
+}
+
+/// Warns of bytes where the model was fitted to numbers from 0 to 1.
+pub(crate) fn check_array(model: &Model, rows: &AnyRows<'_>, quiet: bool) -> Result<(), Failure> {
+    let Some(mean) = mean_of_pictures(model) else { return Ok(()) };
     let (lowest, average) = (
         mean.iter().copied().fold(f64::INFINITY, f64::min),
         mean.iter().sum::<f64>() / mean.len().max(1) as f64,
     );
-    if quiet || lowest < 0.0 || largest > ABOVE || average <= 0.0 {
+    if quiet || lowest < 0.0 || largest(&mean) > ABOVE || average <= 0.0 {
         return Ok(());
     }
     let some: Vec<f64> =

@@ -1,7 +1,7 @@
 //! Arrow's own files (`.arrow`, `.feather`, `.ipc`) and streams (`.arrows`): batches of rows one after the other.
 
 use crate::columns::{self, Batches, Columnar};
-use crate::format::{ARROW, begins_as_arrow};
+use crate::format::{ARROW, FEATHER_1, begins_as_arrow};
 use crate::guard::guarded;
 use crate::stored::FromStart;
 use crate::{Input, Options, declared_lengths};
@@ -19,7 +19,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
     let mut start = [0; 8];
     let n = bytes.len().min(8) as usize;
     bytes.read_at(0, &mut start[..n])?;
-    if start.starts_with(b"FEA1") {
+    if start.starts_with(FEATHER_1) {
         let remedy = "write it again with pyarrow.feather.write_feather, version 2";
         return Err(Error::format(&path, "it is a Feather file of version 1, which is obsolete", remedy));
     }
@@ -27,7 +27,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
         return Err(Error::format(
             &path,
             "it does not start with the signature of an Arrow file",
-            "give the file the extension of its format",
+            options.other_format(),
         ));
     }
     let stream = !start.starts_with(ARROW);

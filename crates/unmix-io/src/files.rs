@@ -163,7 +163,7 @@ impl Files {
     /// A file that is missing; a pattern that matches no file; no file at all; the standard input more than once.
     pub fn new(paths: &[impl AsRef<Path>], options: Options) -> Result<Self> {
         let named = |path: PathBuf| FileState::at(&path).map(|found| (path, found));
-        let paths = paths::expand(paths)?;
+        let paths = paths::expand(paths, options.input_format)?;
         if paths.iter().filter(|path| path.as_path() == Path::new("-")).count() > 1 {
             let found = "it is given more than once (as '-'), and it can be read only once";
             return Err(Error::format("the standard input", found, "give it once"));
@@ -192,7 +192,9 @@ impl Files {
 
     /// What a row is, in words, if the files are pictures: [`Options::row_of_pictures`].
     pub fn row_of_pictures(&self) -> Option<String> {
-        self.paths().next().filter(|path| paths::is_image(path)).map(|_| self.options.row_of_pictures())
+        let pictures =
+            self.paths().next().is_some_and(|path| paths::is_image(path, self.options.input_format));
+        pictures.then(|| self.options.row_of_pictures())
     }
 
     /// Opens the files.

@@ -1,7 +1,8 @@
-//! Detection of the format: by the extension, or by the first bytes if the extension is unknown. What begins as text is a table then.
+//! Detection of the format: by the extension, or by the first bytes if the extension is unknown, unless the caller names it. What begins as
+//! text is a table where the extension is unknown.
 
 use crate::stored::{FromStart, Stored, head};
-use crate::{gz, idx, safetensors, wav};
+use crate::{Options, gz, idx, npy, safetensors, wav};
 use unmix::data::Bytes;
 use unmix::{Error, Result};
 
@@ -79,22 +80,93 @@ impl Kind {
     /// `name` is in lower case and without `.gz`.
     pub(crate) fn by_ending(name: &str) -> Option<Kind> {
         let ending = name.rsplit_once('.').map_or("", |(_, e)| e);
-        match ending {
-            "npy" => Some(Kind::Npy),
-            "npz" => Some(Kind::Npz),
-            "safetensors" => Some(Kind::Safetensors),
-            "parquet" => Some(Kind::Parquet),
-            "arrow" | "feather" | "ipc" | "arrows" => Some(Kind::Arrow),
-            "wav" | "wave" => Some(Kind::Wav),
-            "png" | "jpg" | "jpeg" | "bmp" | "pnm" | "pbm" | "pgm" | "ppm" | "tif" | "tiff" => {
-                Some(Kind::Image)
-            }
-            "csv" | "txt" | "dat" | "asc" => Some(Kind::Text(b',')),
-            "tsv" => Some(Kind::Text(b'\t')),
-            "idx" => Some(Kind::Idx),
-            _ if name.ends_with("ubyte") => Some(Kind::Idx),
-            _ => None,
+        match EXTENSIONS.iter().find(|(extension, _)| *extension == ending) {
+            Some((_, kind)) => Some(*kind),
+            None => name.ends_with("ubyte").then_some(Kind::Idx),
         }
+    }
+
+    /// Whether `head`, the first bytes of a file, may be those of this kind. Text and images may begin in many ways; their readers refuse
+    /// what they cannot read.
+    fn may_begin(self, head: &[u8]) -> bool {
+        match self {
+            Kind::Npy => head.starts_with(npy::SIGNATURE),
+            // An empty archive, or one of several parts, has another record first.
+            Kind::Npz => head.starts_with(b"PK"),
+            // The length of the header may be wrong, which the reader says.
+            Kind::Safetensors => head.get(8) == Some(&b'{'),
+            Kind::Parquet => head.starts_with(PARQUET),
+            // The reader says that the first version of Feather is obsolete.
+            Kind::Arrow => begins_as_arrow(head) || head.starts_with(FEATHER_1),
+            Kind::Wav => wav::begins(head),
+            Kind::Idx => head.starts_with(&[0, 0]),
+            Kind::Image | Kind::Text(_) => true,
+        }
+    }
+}
+
+/// The extensions that are recognised, without their dot, and the kind of each.
+const EXTENSIONS: &[(&str, Kind)] = &[
+    ("npy", Kind::Npy),
+    ("npz", Kind::Npz),
+    ("csv", Kind::Text(b',')),
+    ("tsv", Kind::Text(b'\t')),
+    ("txt", Kind::Text(b',')),
+    ("dat", Kind::Text(b',')),
+    ("asc", Kind::Text(b',')),
+    ("idx", Kind::Idx),
+    ("parquet", Kind::Parquet),
+    ("arrow", Kind::Arrow),
+    ("arrows", Kind::Arrow),
+    ("feather", Kind::Arrow),
+    ("ipc", Kind::Arrow),
+    ("safetensors", Kind::Safetensors),
+    ("wav", Kind::Wav),
+    ("wave", Kind::Wav),
+    ("png", Kind::Image),
+    ("jpg", Kind::Image),
+    ("jpeg", Kind::Image),
+    ("bmp", Kind::Image),
+    ("pnm", Kind::Image),
+    ("pbm", Kind::Image),
+    ("pgm", Kind::Image),
+    ("ppm", Kind::Image),
+    ("tif", Kind::Image),
+    ("tiff", Kind::Image),
+];
+
+/// A format of files, named by a file name extension: [`Options::input_format`](crate::Options::input_format).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InputFormat {
+    name: &'static str,
+    pub(crate) kind: Kind,
+}
+
+impl InputFormat {
+    /// All formats, each once for every extension that it has.
+    pub fn all() -> impl Iterator<Item = Self> {
+        EXTENSIONS.iter().map(|&(name, kind)| Self { name, kind })
+    }
+
+    /// The extension, without its dot, as in "csv".
+    pub fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// The format that files of this kind have.
+    fn of(kind: Kind) -> Option<Self> {
+        Self::all().find(|format| format.kind == kind)
+    }
+
+    /// The format with this extension; with or without the dot, in upper or lower case, and also with `.gz`, which has no effect: whether a
+    /// file is compressed is known from its first bytes.
+    pub(crate) fn named(extension: &str) -> Result<Self> {
+        let name = extension.to_lowercase();
+        let name = name.strip_prefix('.').unwrap_or(&name);
+        let name = name.strip_suffix(".gz").unwrap_or(name);
+        Self::all()
+            .find(|format| format.name == name)
+            .ok_or_else(|| Error::unknown("input format", extension, Self::all().map(Self::name)))
     }
 }
 
@@ -104,9 +176,12 @@ pub(crate) struct Recognised {
     pub(crate) gz: bool,
 }
 
-/// Detects the format of a file.
-pub(crate) fn recognise(stored: &Stored) -> Result<Recognised> {
+/// The format of a file: the one that `options` name, or that which is detected.
+pub(crate) fn recognise(stored: &Stored, options: &Options) -> Result<Recognised> {
     let bytes = &stored.bytes;
+    if let Some(format) = options.input_format {
+        return requested(bytes, format, options);
+    }
     let name = bytes.path().file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
     let plain = name.strip_suffix(".gz");
     if !stored.nameless
@@ -115,14 +190,41 @@ pub(crate) fn recognise(stored: &Stored) -> Result<Recognised> {
         return Ok(Recognised { kind, gz: plain.is_some() });
     }
     let (head, gz) = first_bytes(bytes)?;
-    let kind = by_magic(&head).or(is_text(&head).then_some(Kind::Text(b',')));
-    kind.map(|kind| Recognised { kind, gz }).ok_or_else(|| {
+    detected(&head).map(|kind| Recognised { kind, gz }).ok_or_else(|| {
         let found = match stored.nameless {
             true => "it is neither text nor a known binary format",
             false => "its extension is unknown, and its content is neither text nor a known binary format",
         };
-        unknown(bytes, found)
+        unknown(bytes, found, options)
     })
+}
+
+/// The requested format. A file that does not begin as files of this format do is refused here: many readers would find it corrupt.
+fn requested(bytes: &Bytes<'static>, format: InputFormat, options: &Options) -> Result<Recognised> {
+    let (head, gz) = first_bytes(bytes)?;
+    let kind = format.kind;
+    if kind.may_begin(&head) {
+        return Ok(Recognised { kind, gz });
+    }
+    let found = format!("its first bytes are not those of a file of type {}", kind.name());
+    let other = detected(&head).and_then(InputFormat::of);
+    let (found, remedy) = match other {
+        Some(other) => {
+            let what = match other.kind {
+                Kind::Text(_) => "text".into(),
+                kind => format!("those of type {}", kind.name()),
+            };
+            let remedy = format!("give {}", options.wording.plain("input_format", other.name, true));
+            (format!("{found}, but {what}"), remedy)
+        }
+        None => (found, options.other_format()),
+    };
+    Err(Error::format(bytes.path(), found, remedy))
+}
+
+/// The kind of file that begins with `head`.
+fn detected(head: &[u8]) -> Option<Kind> {
+    by_magic(head).or(is_text(head).then_some(Kind::Text(b',')))
 }
 
 /// Enough to recognise a file by, decompressed, and whether it had to be.
@@ -136,7 +238,7 @@ fn first_bytes(bytes: &Bytes<'static>) -> Result<(Vec<u8>, bool)> {
 
 fn by_magic(head: &[u8]) -> Option<Kind> {
     match head {
-        _ if head.starts_with(b"\x93NUMPY") => Some(Kind::Npy),
+        _ if head.starts_with(npy::SIGNATURE) => Some(Kind::Npy),
         _ if head.starts_with(b"PK\x03\x04") => Some(Kind::Npz),
         _ if head.starts_with(PARQUET) => Some(Kind::Parquet),
         _ if begins_as_arrow(head) => Some(Kind::Arrow),
@@ -157,9 +259,11 @@ fn is_text(head: &[u8]) -> bool {
     !head.contains(&0) && (utf8 || !head.iter().any(control))
 }
 
-fn unknown(bytes: &Bytes<'_>, found: &str) -> Error {
+fn unknown(bytes: &Bytes<'_>, found: &str, options: &Options) -> Error {
     let remedy = format!(
-        "convert it to one of the formats that can be read, such as .csv, .npy or .parquet; known extensions are {}, each also with .gz",
+        "name its format with {}, or convert it to one of the formats that can be read, such as .csv, .npy or .parquet; known extensions \
+         are {}, each also with .gz",
+        options.wording.name("input_format"),
         ENDINGS.join(", ")
     );
     Error::format(bytes.path(), found, remedy)
@@ -167,6 +271,9 @@ fn unknown(bytes: &Bytes<'_>, found: &str) -> Error {
 
 /// How Parquet files begin and end.
 pub(crate) const PARQUET: &[u8] = b"PAR1";
+
+/// How files of Feather begin that are not Arrow files.
+pub(crate) const FEATHER_1: &[u8] = b"FEA1";
 
 /// How files of Arrow begin and end.
 pub(crate) const ARROW: &[u8] = b"ARROW1";

@@ -5,7 +5,7 @@ use unmix::data::{Bytes, NpyHeader, NumberType};
 use unmix::{Error, Result};
 
 pub(crate) fn open(bytes: Bytes<'static>, options: &Options) -> Result<Input> {
-    let header = header(&bytes)?;
+    let header = header(&bytes, options)?;
     array::open(bytes, header, options)
 }
 
@@ -27,7 +27,7 @@ fn number_type(code: u8) -> Option<NumberType> {
     Some(NumberType::new(kind, size, true))
 }
 
-fn header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
+fn header(bytes: &Bytes<'_>, options: &Options) -> Result<NpyHeader> {
     let wrong = |found: String, remedy: &str| Error::format(bytes.path(), found, remedy);
     const TRUNCATED: &str = "it is truncated or corrupt; copy or write it again";
     let mut head = [0; 4 + 4 * 255];
@@ -41,7 +41,7 @@ fn header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
         let found = format!(
             "it starts with bytes {zero:02x} {zero_too:02x} {code:02x} {axes:02x}, which is not the signature of an idx file"
         );
-        return Err(wrong(found, "give the file the extension of its format"));
+        return Err(wrong(found, &options.other_format()));
     };
     let start = 4 + 4 * axes as usize;
     if have < start {

@@ -34,7 +34,7 @@ pub(crate) fn open(
             Some(bytes) => bytes,
             None => stored::open(path, run)?.bytes,
         };
-        let (image, format) = decode(bytes, path, run)?;
+        let (image, format) = decode(bytes, path, options, run)?;
         let colours = if is_grey(&image, format) { Pixels::Grey } else { Pixels::Rgb };
         let requested = *pixels.get_or_insert(colours);
         if options.pixels.is_none() && requested != colours {
@@ -178,7 +178,12 @@ fn cut(
     })
 }
 
-fn decode(bytes: Bytes<'static>, path: &Path, run: &Run<'_>) -> Result<(DynamicImage, ImageFormat)> {
+fn decode(
+    bytes: Bytes<'static>,
+    path: &Path,
+    options: &Options,
+    run: &Run<'_>,
+) -> Result<(DynamicImage, ImageFormat)> {
     let start = stored::head(FromStart::new(&bytes), 2, path)?;
     let bytes = if start == gz::MAGIC { gz::unpack(&bytes, run)? } else { bytes };
     let failed = |e| stored::read_failed(e, path);
@@ -188,7 +193,7 @@ fn decode(bytes: Bytes<'static>, path: &Path, run: &Run<'_>) -> Result<(DynamicI
         return Err(Error::format(
             path,
             "it does not start with the signature of a known image format",
-            "give .png, .jpg, .bmp, .pgm, .ppm or .tiff files",
+            format!("give .png, .jpg, .bmp, .pgm, .ppm or .tiff files, or {}", options.other_format()),
         ));
     };
     if format == ImageFormat::Jpeg {

@@ -1,7 +1,7 @@
 //! Readers of the supported file formats, as sources of rows.
 //!
-//! [`open`] detects the format from a file's ending and first bytes and returns its rows ([`AnyRows`]), with
-//! information on its columns; [`describe`] computes statistics of every column in one sweep. Pixels are read as
+//! [`open`] detects the format from a file's ending and first bytes, unless [`Options::input_format`] names it, and returns its rows
+//! ([`AnyRows`]), with information on its columns; [`describe`] computes statistics of every column in one sweep. Pixels are read as
 //! 0 to 1 and samples of sound as -1 to 1; other numbers are not rescaled. Text and compressed files are decoded
 //! once, into memory or a temporary file; the others are read in place by positioned reads.
 //!
@@ -89,7 +89,7 @@ pub use guard::panic_is_caught;
 
 pub use describe::{Column, Description, describe};
 pub use files::{About, Files, first_rows};
-pub use format::ENDINGS;
+pub use format::{ENDINGS, InputFormat};
 #[cfg(feature = "images")]
 pub use image::write_png;
 pub use options::{Missing, Options, Patches, Pixels};
@@ -158,7 +158,7 @@ pub fn open_with(path: &Path, options: &Options, run: &Run<'_>) -> Result<Input>
 /// Those of [`open_with`]; no file at all; files whose columns differ in number, name or shape; recordings that differ in rate
 /// or length; images that differ in size or colours.
 pub fn open_many(paths: &[impl AsRef<Path>], options: &Options, run: &Run<'_>) -> Result<Input> {
-    open_files(&paths::expand(paths)?, &stored::open, options, run)
+    open_files(&paths::expand(paths, options.input_format)?, &stored::open, options, run)
 }
 
 /// [`open_many`] of files that `open` opens.
@@ -180,7 +180,7 @@ fn all_rows(files: &[PathBuf], open: Opener<'_>, options: &Options, run: &Run<'_
         return Err(Error::format("the input", "no file was given", "give at least one"));
     };
     let stored = open(first, run)?;
-    let found = format::recognise(&stored)?;
+    let found = format::recognise(&stored, options)?;
     if found.kind == Kind::Image {
         options.check_kind(Kind::Image)?;
         #[cfg(not(feature = "images"))]
@@ -194,7 +194,7 @@ fn all_rows(files: &[PathBuf], open: Opener<'_>, options: &Options, run: &Run<'_
     let mut opened = vec![(stored, found)];
     for file in &files[1..] {
         let stored = open(file, run)?;
-        let found = format::recognise(&stored)?;
+        let found = format::recognise(&stored, options)?;
         opened.push((stored, found));
     }
     if let Some((other, found)) =

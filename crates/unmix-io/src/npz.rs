@@ -23,7 +23,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
     let (size, start) = (member.size(), member.data_start());
     if member.compression() != CompressionMethod::Stored {
         let unpacked = copy(member, &path, run)?;
-        return npy::open(unpacked, options);
+        return npy::open_member(unpacked, options);
     }
     let start =
         start.filter(|s| s.checked_add(size).is_some_and(|end| end <= bytes.len())).ok_or_else(|| {

@@ -1,13 +1,16 @@
 //! Options for reading a file.
 
 use crate::Wording;
-use crate::format::Kind;
+use crate::format::{InputFormat, Kind};
 use std::collections::HashSet;
 use unmix::{Dtype, Error, Result};
 
 /// Options for reading a file; the defaults suit files that describe themselves.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
+    /// The format of all files, and of the standard input, whatever their names and first bytes are; detected by default. Whether they are
+    /// compressed by gzip is known from their first bytes. Of a folder all files are read, except hidden ones.
+    pub input_format: Option<InputFormat>,
     /// Rows are channels: samples become features. The features of a transposed table have the names in the column that is kept, in its
     /// index, or in its first column with text.
     pub transpose: bool,
@@ -134,6 +137,15 @@ impl Pixels {
 }
 
 impl Options {
+    /// A format as the user writes it: an extension such as `csv`, `.npy` or `parquet`; `.gz` after it has no effect.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unknown`] for an unknown extension.
+    pub fn input_format_of(text: &str) -> Result<InputFormat> {
+        InputFormat::named(text)
+    }
+
     /// A delimiter as the user writes it: one character, `tab`, or `space` for runs of spaces and tabs.
     ///
     /// # Errors
@@ -219,6 +231,15 @@ impl Options {
     pub fn row_of_pictures(&self) -> String {
         let patch = self.patches.as_ref().map(|cut| (cut.height, cut.width));
         unmix::model::row_of_pictures(patch, self.patches.as_ref().is_some_and(|cut| cut.normalise))
+    }
+
+    /// What would work for a file that is of another format than the one that it was read as.
+    pub(crate) fn other_format(&self) -> String {
+        let option = self.wording.name("input_format");
+        match self.input_format {
+            Some(_) => format!("give another {option}, or leave it out"),
+            None => format!("name its format with {option}, or give the file the extension of its format"),
+        }
     }
 
     /// The axes of the samples as a user writes them, unless it is the first axis.

@@ -1,20 +1,20 @@
 //! Expands paths: patterns and folders become lists of files.
 
-use crate::format::Kind;
+use crate::format::{InputFormat, Kind};
 use std::path::{Path, PathBuf};
 use unmix::{Error, Result};
 
 /// The files given by `paths`, in the order given; those of a pattern or of a folder by name. A folder means the images in it, or where there
-/// are none its tables, which must be of one format.
+/// are none its tables, which must be of one format; where all files are read as `format`, all of them except hidden ones.
 ///
 /// # Errors
 ///
 /// A pattern that matches no file, a folder without images or tables, or with tables of several formats. Missing files are reported by [`open`](crate::open).
-pub fn expand(paths: &[impl AsRef<Path>]) -> Result<Vec<PathBuf>> {
+pub fn expand(paths: &[impl AsRef<Path>], format: Option<InputFormat>) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths.iter().map(AsRef::as_ref) {
         match (path.to_str(), path.metadata()) {
-            (_, Ok(found)) if found.is_dir() => files.extend(members(path)?),
+            (_, Ok(found)) if found.is_dir() => files.extend(members(path, format)?),
             (Some(pattern), Err(_)) if pattern.contains(['*', '?', '[']) => {
                 files.extend(matching(path, pattern)?)
             }
@@ -44,15 +44,15 @@ fn matching(path: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Whether a file is an image by the ending of its name.
-pub fn is_image(path: &Path) -> bool {
+/// Whether a file is read as an image: by `format` where it is given, else by the ending of its name.
+pub fn is_image(path: &Path, format: Option<InputFormat>) -> bool {
     let name = path.file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
-    Kind::by_ending(&name) == Some(Kind::Image)
+    format.map(|format| format.kind).or_else(|| Kind::by_ending(&name)) == Some(Kind::Image)
 }
 
 /// The files in a folder that are read as one table: its images, or if there are none its other files of a known format, which must be of one
-/// format. Sorted by name; not those in folders within.
-fn members(folder: &Path) -> Result<Vec<PathBuf>> {
+/// format, unless it is given. Sorted by name; not those in folders within.
+fn members(folder: &Path, format: Option<InputFormat>) -> Result<Vec<PathBuf>> {
     let failed = |e| Error::io("cannot read", folder, e);
     let (mut images, mut others) = (Vec::new(), Vec::new());
     for entry in std::fs::read_dir(folder).map_err(failed)? {
@@ -62,9 +62,13 @@ fn members(folder: &Path) -> Result<Vec<PathBuf>> {
             continue;
         }
         let plain = name.strip_suffix(".gz").unwrap_or(&name);
-        match Kind::by_ending(plain) {
+        let (kind, ending) = match format {
+            Some(format) => (Some(format.kind), format.name().to_string()),
+            None => (Kind::by_ending(plain), ending(plain)),
+        };
+        match kind {
             Some(Kind::Image) => images.push(file),
-            Some(_) => others.push((ending(plain), file)),
+            Some(_) => others.push((ending, file)),
             None => {}
         }
     }

@@ -15,7 +15,7 @@ const COLUMNS: usize = 3;
 ///
 /// Those of [`open_many`](crate::open_many), with the reason where rows or columns are given by text; more than three columns.
 pub fn open_triplets(paths: &[impl AsRef<Path>], options: &Options, run: &Run<'_>) -> Result<Input> {
-    lines(&paths::expand(paths)?, &stored::open, options, run)
+    lines(&paths::expand(paths, options.input_format)?, &stored::open, options, run)
 }
 
 /// The lines of a list of cells in files that `open` opens.

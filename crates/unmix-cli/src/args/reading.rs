@@ -1,9 +1,11 @@
 //! Options that several verbs share: input formats, output, and execution.
 
+use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use unmix_io::{Patches, Pixels};
+use unmix_io::{InputFormat, Patches, Pixels};
 
 /// Files that are read as one table.
 #[derive(Args, Debug)]
@@ -50,6 +52,9 @@ pub(crate) struct Running {
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct Reading {
+    /// Format of INPUT, named by an extension: csv, txt, npy, parquet, wav, png, ... [default: by its name, or its first bytes]
+    #[arg(long, value_name = "FORMAT", value_parser = FormatParser, hide_possible_values = true)]
+    pub(crate) input_format: Option<InputFormat>,
     /// Rows are channels: read columns as samples
     #[arg(long)]
     pub(crate) transpose: bool,
@@ -130,6 +135,27 @@ pub(crate) struct Reading {
     pub(crate) normalise: bool,
 }
 
+/// Parses the name of an input format; completions list those that there are.
+#[derive(Clone)]
+struct FormatParser;
+
+impl TypedValueParser for FormatParser {
+    type Value = InputFormat;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<InputFormat, clap::Error> {
+        unmix_io::Options::input_format_of.parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(InputFormat::all().map(|format| PossibleValue::new(format.name()))))
+    }
+}
+
 /// Lengths of the axes of one sample.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Shape(pub(crate) Vec<usize>);
@@ -138,6 +164,7 @@ impl Reading {
     pub(crate) fn options(&self) -> unmix::Result<unmix_io::Options> {
         use unmix_io::Options;
         Ok(Options {
+            input_format: self.input_format,
             transpose: self.transpose,
             rows_axis: self.rows_axis.clone(),
             feature_shape: self.feature_shape.as_ref().map(|s| s.0.clone()),
@@ -200,6 +227,7 @@ impl Reading {
                 out.extend([flag.to_string(), v]);
             }
         };
+        value("--input-format", self.input_format.map(|format| format.name().into()));
         let axes = self.rows_axis.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
         value("--rows-axis", Some(axes).filter(|axes| !axes.is_empty()));
         let shape = |s: &Shape| s.0.iter().map(usize::to_string).collect::<Vec<_>>().join("x");

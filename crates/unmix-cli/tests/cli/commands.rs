@@ -339,7 +339,10 @@ fn completions_and_manual_pages_are_printed() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         assert!(b.ok(&format!("completions {shell}")).out.contains("reconstruct"), "{shell}");
     }
+    // The values that an option accepts.
+    assert!(b.ok("completions bash").out.contains("npy npz csv tsv txt dat"));
     assert!(b.ok("man").out.contains(".TH unmix 1"));
+    assert!(b.ok("man fit").out.contains("input\\-format"));
     assert!(b.ok("man fit").out.contains("max\\-seconds"));
     assert!(b.ok("--version").out.starts_with("unmix "));
     let help = b.ok("--help").out;

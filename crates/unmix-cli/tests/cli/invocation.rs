@@ -15,6 +15,8 @@ fn the_printed_command_makes_the_same_file() {
     b.write("names.txt", "one\ntwo\nthree\nit's four\n");
     b.write("w.csv", (0..60).map(|i| format!("{}\n", i % 3)).collect::<String>());
     b.both("atoms", 6, 4);
+    let line = |i: usize| format!("{}\t{}\t{}\n", i % 7, (i * i) % 11, (i * 5) % 13);
+    b.write("table.bin", format!("P1\tP2\tP3\n{}", (0..40).map(line).collect::<String>()));
     let cell = |i: usize| (0..5).map(move |j| format!("{i},{j},{}.5\n", (i * 7 + j * j) % 11));
     b.write("cells.csv", (0..12).flat_map(cell).collect::<String>());
     for fit in [
@@ -29,6 +31,8 @@ fn the_printed_command_makes_the_same_file() {
         "unmix fit pca 'my data.csv' --keep id,w --decimal , -k 2 -o m.safetensors",
         // The command reads standard input again; what is redirected to it is no part of it.
         "unmix fit pca - -k 2 -o m.safetensors < d.csv",
+        "unmix fit pca table.bin --input-format tsv -k 2 -o m.safetensors",
+        "unmix fit pca - --input-format npy -k 2 -o m.safetensors < d.npy",
         "unmix fit ica - --keep id --drop w --decimal , -k 2 --seed 3 -o m.safetensors < 'my data.csv'",
     ] {
         b.ok("fit pca d.npy -k 1 -o start.safetensors --quiet");

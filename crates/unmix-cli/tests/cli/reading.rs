@@ -186,3 +186,68 @@ fn the_note_on_rows_of_several_axes_comes_once() {
     assert_eq!(times(&encoded.err), 1, "{}", encoded.err);
     assert!(encoded.err.contains(", and so for 1 more file\n"), "{}", encoded.err);
 }
+
+#[test]
+fn the_format_of_the_input_can_be_named_for_every_command() {
+    let b = Folder::new();
+    let lines: String = (0..40).map(|i| format!("{}\t{}\t{}\n", i % 7, (i * i) % 11, (i * 5) % 13)).collect();
+    // A header that begins with the column P1 looks like an image.
+    b.write("table.bin", format!("P1\tP2\tP3\n{lines}"));
+    b.write("table.tsv", format!("P1\tP2\tP3\n{lines}"));
+    let refused = b.run("fit pca table.bin -k 2 -o m.safetensors");
+    assert_eq!(refused.code, 1, "{}", refused.err);
+    let fitted = b.ok("fit pca table.bin --input-format tsv -k 2 -o m.safetensors").out;
+    let next = "unmix encode m.safetensors table.bin --input-format tsv -o table.codes.csv";
+    assert!(fitted.contains(next), "{fitted}");
+    b.ok("fit pca table.tsv -k 2 -o same.safetensors");
+    let load = |model: &str| Model::load(&b.path(model)).unwrap();
+    assert_eq!(load("m.safetensors").tensor("components"), load("same.safetensors").tensor("components"));
+    for verb in ["encode", "reconstruct", "score"] {
+        let by_name = b.ok(&format!("{verb} m.safetensors table.tsv")).out;
+        let named = b.ok(&format!("{verb} m.safetensors table.bin --input-format tsv")).out;
+        assert!(!named.is_empty() && named == by_name, "{verb}");
+    }
+    assert!(b.ok("show table.bin --input-format tsv").out.contains("rows               40"));
+    b.ok("select table.bin --input-format tsv");
+    b.ok("report m.safetensors table.bin --input-format tsv -o m.html");
+}
+
+#[test]
+fn the_format_of_the_standard_input_can_be_named() {
+    let b = Folder::new();
+    b.both("d", 30, 3);
+    b.ok("fit pca d.npy -k 2 -o m.safetensors");
+    let codes = b.ok("encode m.safetensors d.npy").out;
+    let named = b.run_with("encode m.safetensors - --input-format npy", &b.read("d.npy"));
+    assert_eq!((named.code, named.out == codes), (0, true), "{}", named.err);
+    let wrong = b.run_with("encode m.safetensors - --input-format npy", &b.read("d.csv"));
+    assert_eq!(wrong.code, 1);
+    assert!(
+        wrong.err.contains(
+            "the standard input cannot be read: its first bytes are not those of a file of type npy, but text; give --input-format csv"
+        ),
+        "{}",
+        wrong.err
+    );
+    let unknown = b.run("encode m.safetensors d.npy --input-format np");
+    assert_eq!(unknown.code, 2, "{}", unknown.err);
+    assert!(unknown.err.contains("there is no input format named 'np' (did you mean 'np"), "{}", unknown.err);
+    assert!(unknown.err.contains("choose one of: npy, npz, csv, tsv"), "{}", unknown.err);
+}
+
+#[test]
+fn pictures_without_an_extension_are_read_and_written_as_pictures() {
+    let b = Folder::new();
+    std::fs::create_dir(b.path("photos")).unwrap();
+    for i in 0..12 {
+        let pixels: Vec<f64> = (0..48).map(|j| ((7 * i * i + 13 * j + i * j) % 200) as f64 / 255.0).collect();
+        write_png(&b.path(&format!("photos/p{i:02}.png")), &pixels, &[6, 8]).unwrap();
+        std::fs::rename(b.path(&format!("photos/p{i:02}.png")), b.path(&format!("photos/p{i:02}"))).unwrap();
+    }
+    b.ok("fit pca photos --input-format png -k 3 -o m.safetensors");
+    let whole = b.ok("reconstruct m.safetensors photos --input-format png -o same/");
+    assert!(whole.err.contains("12 pictures in"), "{}", whole.err);
+    assert_eq!(std::fs::read_dir(b.path("same")).unwrap().count(), 12);
+    let other = b.ok("encode m.safetensors photos --input-format png --patches 6x8 -o codes.npy");
+    assert!(other.err.contains("were read as"), "another way to read pictures: {}", other.err);
+}

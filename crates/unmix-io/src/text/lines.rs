@@ -36,6 +36,8 @@ pub(super) struct Dialect {
     pub(super) decimal_comma: bool,
     /// Cells that are missing, beside those that always are.
     pub(super) na: Vec<MissingMark>,
+    /// What would work for a file that is not text.
+    other_format: String,
 }
 
 /// A mark of missing cells: those with this text, and where it is a number, those with an equal one.
@@ -87,7 +89,8 @@ impl Dialect {
             return Err(Error::setting("delimiter", got, why, "choose one such as ',' or ';'"));
         }
         let by_ending = if decimal_comma && by_ending == b',' { b';' } else { by_ending };
-        Ok(Self { by_ending, skip: options.skip_rows, delimiter, decimal_comma, na })
+        let other_format = options.other_format();
+        Ok(Self { by_ending, skip: options.skip_rows, delimiter, decimal_comma, na, other_format })
     }
 
     /// Whether cells are numbers without a conversion.
@@ -160,7 +163,7 @@ impl<'a> Lines<'a> {
             } else {
                 "it holds null bytes, which text does not contain"
             };
-            let remedy = "save it as text in UTF-8, or give it the extension of its format";
+            let remedy = format!("save it as text in UTF-8, or {}", dialect.other_format);
             return Err(Error::format(path, found, remedy));
         }
         if head.len() == HEAD && !head.iter().any(|b| is_end(*b)) && !ends(bytes, gz, start)? {

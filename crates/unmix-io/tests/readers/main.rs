@@ -6,6 +6,7 @@ mod contents;
 mod corrupt;
 mod data_sets;
 mod files;
+mod formats;
 mod images;
 mod index;
 mod many;

@@ -60,6 +60,11 @@ fn messages_for_python_name_arguments() {
     assert!(read.ends_with("leave the column out with drop=['kind']"), "{read}");
     let path = message("t.csv", table, Wording::PythonPath);
     assert!(path.ends_with("leave the column out with unmix.open(..., drop=['kind'])"), "{path}");
+    let zeros = "a\0b\n1,2\n";
+    let named = |wording| message("z.csv", zeros, wording);
+    assert!(named(Wording::Shell).contains("name its format with --input-format, or give the file"));
+    assert!(named(Wording::PythonRead).contains("name its format with input_format, or give the file"));
+    assert!(named(Wording::PythonPath).contains("name its format with input_format of unmix.open, or give"));
     let index = message("i.csv", ",a\nx,1\ny,2\n", Wording::PythonRead);
     assert!(index.contains("add columns='0-1'"), "{index}");
 }

@@ -59,10 +59,7 @@ pub fn npy_header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
         return Err(wrong("it is empty".into(), AGAIN));
     }
     if have < 10 || &start[..6] != MAGIC {
-        return Err(wrong(
-            "it does not start with the signature of a .npy file".into(),
-            "give the file the extension of its format",
-        ));
+        return Err(wrong("it does not start with the signature of a .npy file".into(), AGAIN));
     }
     let (length, at) = match start[6] {
         1 => (u16::from_le_bytes([start[8], start[9]]) as u64, 10),
