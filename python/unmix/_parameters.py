@@ -506,7 +506,7 @@ class SigmaPCAParameters:
         learning_rate: float | None = None,
         batch_size: int | None = None,
         max_epochs: int | None = None,
-        max_iter: int = 1000,
+        max_iter: int = 3000,
         tol: float | None = None,
         tangent: bool = True,
         center: bool = True,

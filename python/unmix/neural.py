@@ -171,7 +171,7 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
         Mini-batch size of the trained solvers; None for 128.
     max_epochs : int or None, default=None
         Maximum number of epochs of the trained solvers; None for 3, or for more if these have fewer than 3000 steps.
-    max_iter : int, default=1000
+    max_iter : int, default=3000
         Maximum number of iterations of the deterministic solvers, each a full pass over the data.
     tol : float or None, default=None
         Convergence tolerance of the deterministic solvers, for their residual; None for 1e-8 in double precision and 1e-4 in single
