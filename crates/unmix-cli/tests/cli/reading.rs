@@ -248,6 +248,6 @@ fn pictures_without_an_extension_are_read_and_written_as_pictures() {
     let whole = b.ok("reconstruct m.safetensors photos --input-format png -o same/");
     assert!(whole.err.contains("12 pictures in"), "{}", whole.err);
     assert_eq!(std::fs::read_dir(b.path("same")).unwrap().count(), 12);
-    let other = b.ok("encode m.safetensors photos --input-format png --patches 6x8 -o codes.npy");
+    let other = b.ok("encode m.safetensors photos --input-format png --patches 6x8 --normalise -o codes.npy");
     assert!(other.err.contains("were read as"), "another way to read pictures: {}", other.err);
 }

@@ -384,7 +384,9 @@ fn line<T: Real>(
     let model = fit(&settings, rows, run)?;
     let number = |name: &str| {
         let value = model.report().fit.as_ref().and_then(|fit| fit.get(name)).and_then(Value::as_f64);
-        value.ok_or_else(|| no_likelihood(method))
+        // A fit that ended before its first iteration has no likelihood yet.
+        let none_yet = model.report().outcome.is_early().then_some(f64::NAN);
+        value.or(none_yet).ok_or_else(|| no_likelihood(method))
     };
     let (log_likelihood, aic, bic) = (number("log_likelihood")?, number("aic")?, number("bic")?);
     if let Some(bound) = method.settings.iter().find(|s| s.name == "max_iter") {

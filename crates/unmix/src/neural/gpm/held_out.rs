@@ -21,8 +21,8 @@ const MOST: u64 = 1 << 24;
 const NEAR: (f64, u64) = (1e-3, 150);
 
 impl GpmOptions {
-    /// The width with which a search on the first half of the rows finds `k` components that are jointly
-    /// non-Gaussian on the second half; `None` if neither candidate does, or if there are few rows.
+    /// The width with which a search on one half of the rows finds `k` components that are jointly
+    /// non-Gaussian on the other half; `None` if neither candidate does, or if there are few rows.
     pub(super) fn held_out_width<T: Real>(
         &self,
         rows: &Principal<'_, T>,
@@ -46,16 +46,20 @@ impl GpmOptions {
             (one, other) => (one?, other?),
         };
         let mut found = None;
-        for a in CANDIDATES.into_iter().rev() {
-            let h = Nonlinearity::tanh(vec![a]);
-            let how = Self { h, auto: false, tol: NEAR.0, max_iter: NEAR.1, ..self.clone() };
-            let solved = how.solve(&one, one.first(k.min(one.r())), run, |_, _| ())?;
-            let w = other.unit_rows(&one.directions(&solved.w).transposed());
-            let separations = CANDIDATES.map(|c| Nonlinearity::tanh(vec![c])).to_vec();
-            let means = other.pass_means(&w, &Pass::with_separations(separations), run)?;
-            if non_gaussian_on_held_out(&means.separations, other.n()) {
-                found = Some(a);
-                break;
+        // Each half is searched, and tested by the other: a source that one search misses may be found by the other.
+        let ways = [(&one, &other), (&other, &one)];
+        'widths: for a in CANDIDATES.into_iter().rev() {
+            for (searched, tested) in ways {
+                let h = Nonlinearity::tanh(vec![a]);
+                let how = Self { h, auto: false, tol: NEAR.0, max_iter: NEAR.1, ..self.clone() };
+                let solved = how.solve(searched, searched.first(k.min(searched.r())), run, |_, _| ())?;
+                let w = tested.unit_rows(&searched.directions(&solved.w).transposed());
+                let separations = CANDIDATES.map(|c| Nonlinearity::tanh(vec![c])).to_vec();
+                let means = tested.pass_means(&w, &Pass::with_separations(separations), run)?;
+                if non_gaussian_on_held_out(&means.separations, tested.n()) {
+                    found = Some(a);
+                    break 'widths;
+                }
             }
         }
         rows.count_sweeps((one.sweeps() + other.sweeps()).div_ceil(2));
