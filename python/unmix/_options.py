@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from ._types import Path
 
 
-def seconds(max_seconds):
+def seconds(max_seconds: float | None) -> float | None:
     """A time limit of several fits together, in seconds; None for none."""
     if max_seconds is None:
         return None
-    if not isinstance(max_seconds, Real) or not max_seconds > 0:
+    if not isinstance(max_seconds, Real) or not float(max_seconds) > 0:
         raise ValueError(f"max_seconds must be a number of seconds above 0 or None, got {max_seconds!r}")
     return float(max_seconds)
 

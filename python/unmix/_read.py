@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
@@ -246,13 +246,13 @@ class Files:
         changed = "".join(f", {name}={text}" for name, text in written.items() if text != repr(_SETTINGS[name]))
         return f"unmix.open({shown}{changed})"
 
-    def __reduce__(self) -> tuple[type[Files], tuple[list[Path], dict[str, Any]]]:
+    def __reduce__(self) -> tuple[Callable[..., Files], tuple[Any, ...]]:
         if self._files.read_once:
             raise TypeError(f"{self!r} cannot be pickled: no other process can read the standard input or a pipe again; give its rows, read()")
         return _copied, (*self._given, self._files.paths, self._files.stamps)
 
 
-def _copied(paths, settings, found, stamps):
+def _copied(paths: list[Path], settings: dict[str, Any], found: list[Path], stamps: str | None) -> Files:
     """A copy of a handle, also in another process: of the files that it has found, as they were when it was made."""
     handle = Files.__new__(Files)
     handle._given = (paths, settings)

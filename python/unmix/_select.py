@@ -431,7 +431,7 @@ def select_components(
         raise ValueError(f"there is no method named {method!r}; choose one of: {', '.join(registry())}")
     of_variances = registry()[method]["select_by_variances"]
     limit = seconds(max_seconds)
-    if of_variances and not (max_components is settings is limit is None):
+    if of_variances and not (max_components is None and settings is None and limit is None):
         raise ValueError("max_components, settings and max_seconds can be used only with a method that has a likelihood, as in method='ppca'")
     reader = PCA(random_state=random_state, verbose=verbose)
     reader._method = method

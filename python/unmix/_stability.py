@@ -380,7 +380,7 @@ def stability(
     return found
 
 
-def _fitted(estimator, X, max_seconds, random_state=None):
+def _fitted(estimator: Estimator, X: Rows, max_seconds: float | None, random_state: Seed = None) -> tuple[Any, float | None]:
     """The estimator, or a clone of it that is fitted here if it is not fitted; and what is left of a time limit for both."""
     try:
         check_is_fitted(estimator)
