@@ -1,6 +1,8 @@
 """Rules for the number of components."""
 
+import inspect
 import json
+import re
 import subprocess
 import sys
 
@@ -186,3 +188,17 @@ def test_a_table_ends_at_the_time_limit():
         select_components(DATA.X, max_seconds=1.0)
     with pytest.raises(ValueError, match="max_seconds must be a number of seconds above 0 or None, got 0"):
         select_components(DATA.X, method="ppca", max_seconds=0)
+
+
+def test_the_types_of_results_name_every_method_with_a_table_over_the_number_of_components():
+    source = inspect.getsource(inspect.getmodule(unmix.select_components))
+    typed = set(re.findall(r'"([a-z-]+)"', re.search(r"method: Literal\[(.*,.*)\]", source).group(1)))
+    X = np.random.default_rng(0).normal(size=(30, 4))
+
+    def has_table(key):
+        try:
+            return hasattr(unmix.select_components(X, method=key, max_components=1, rules="bic"), "log_likelihood")
+        except (TypeError, ValueError):
+            return False
+
+    assert typed == {method["key"] for method in unmix.methods() if has_table(method["key"])}

@@ -198,7 +198,11 @@ const QUOTED: [(&str, &[&str], &str); 17] = [
         &["dictionary", "fastica", "ica", "lista", "pca", "ppca", "rica"],
         "modules, a function and a tensor",
     ),
-    ("python/unmix/_select.py", &["pca", "ppca"], "the default of a parameter, and an example in a message"),
+    (
+        "python/unmix/_select.py",
+        &["factor-analysis", "linear-eigengan", "pca", "ppca"],
+        "the default of a parameter, an example in a message, and types of results, which a Python test compares with the registry",
+    ),
     ("python/unmix/datasets/__init__.py", &["ppca"], "a function"),
 ];
 
