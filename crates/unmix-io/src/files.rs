@@ -267,8 +267,8 @@ impl Files {
     pub fn with_stamps(mut self, stamps: &str) -> Result<Self> {
         let stamps: Vec<Stamp> = serde_json::from_str(stamps).unwrap_or_default();
         if stamps.len() != self.files.len() {
-            let found = format!("it has {} files, and the stamps are not those of as many", self.files.len());
-            return Err(Error::format("the handle", found, "open the files again"));
+            let found = format!("it has {} files, and stamps of {}", self.files.len(), stamps.len());
+            return Err(Error::format("the copy of a handle", found, "open the files again"));
         }
         for ((_, state), seen) in self.files.iter_mut().zip(stamps) {
             if let FileState::File(now) = state {

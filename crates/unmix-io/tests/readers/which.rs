@@ -190,6 +190,12 @@ fn a_handle_reads_again_and_refuses_files_that_have_changed() {
     let changed = files.open(&run).err().unwrap().to_string();
     assert!(changed.contains("it was modified after it was opened; open it again"), "{changed}");
     assert_eq!(files.check_unchanged().unwrap_err().to_string(), changed);
+    // So does a copy, which is made after the change.
+    let copied = |stamps: &str| Files::new(&[&path], Options::default()).unwrap().with_stamps(stamps);
+    let copy = copied(&files.stamps().unwrap()).unwrap();
+    assert_eq!(copy.open(&run).err().unwrap().to_string(), changed);
+    let refused = copied("[]").unwrap_err().to_string();
+    assert!(refused.contains("it has 1 files, and stamps of 0; open the files again"), "{refused}");
     std::fs::remove_file(&path).unwrap();
     assert!(files.open(&run).is_err());
     assert!(Files::new(&[folder.path().join("none.npy")], Options::default()).is_err());
