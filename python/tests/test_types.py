@@ -296,7 +296,7 @@ def test_no_parameter_and_no_result_of_a_public_function_is_any(name):
 @has_mypy
 @has_configuration
 def test_mypy_strict_finds_nothing_in_the_package(tmp_path):
-    command = [sys.executable, "-m", "mypy", "--strict", f"--config-file={CONFIGURATION}", f"--cache-dir={tmp_path}", str(Path(unmix.__file__).parent)]
+    command = [sys.executable, "-m", "mypy", "--strict", f"--config-file={CONFIGURATION}", f"--cache-dir={tmp_path}", "-p", "unmix"]
     ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "no issues found in " in ran.stdout, ran.stdout + ran.stderr
