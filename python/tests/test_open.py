@@ -132,6 +132,15 @@ def test_missing_cells_are_counted_and_rows_with_them_left_out(tmp_path):
     assert single.dtype == np.float32 and single.read().dtype == np.float32 and single.shape == (1, 2)
 
 
+def test_missing_cells_of_many_columns_without_names_are_counted(tmp_path):
+    X = np.zeros((3, 70_000), dtype=np.float32)
+    X[1, [0, 69_999]] = np.nan
+    np.save(tmp_path / "wide.npy", X)
+    rows = unmix.open(tmp_path / "wide.npy")
+    assert rows.names is None and rows.shape == X.shape
+    np.testing.assert_array_equal(rows.missing, np.isnan(X).sum(axis=0))
+
+
 def test_one_weight_for_a_file_and_negative_numbers_of_rows_are_refused(table):
     rows = opened(table[0])
     with pytest.raises(ValueError, match="one number for each row of a file, got a single number"):

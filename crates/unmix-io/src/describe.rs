@@ -1,6 +1,9 @@
 //! Statistics of an input and of each of its columns, in one sweep.
 
+mod missing;
 mod wide;
+
+pub(crate) use missing::missing;
 
 use crate::Input;
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! A handle to files that can be read repeatedly: their paths, options and stamps, by which a change of a file is detected.
 
-use crate::describe::{Description, describe};
+use crate::describe::{Description, describe, missing};
 use crate::stored::{self, Once, Stored};
 use crate::{Input, Options, names, open_files, paths, triplets};
 use serde::{Deserialize, Serialize};
@@ -340,17 +340,12 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Self::open); more than 65,536 columns without names, which are not counted one by one.
+    /// Those of [`open`](Self::open).
     pub fn missing(&self, run: &Run<'_>) -> Result<Vec<u64>> {
+        let input = self.open(run)?;
         if self.lists_cells() {
-            return Ok(unmix::with_rows!(&self.open(run)?.rows, rows => not_stored(rows)));
+            return Ok(unmix::with_rows!(&input.rows, rows => not_stored(rows)));
         }
-        let described = self.describe(run)?;
-        if described.columns.is_empty() {
-            let found = "there are too many columns to count the missing cells of each";
-            let remedy = format!("choose some of them with {}", self.options.wording.name("columns"));
-            return Err(Error::format("the input", found, remedy));
-        }
-        Ok(described.columns.iter().map(|column| column.missing).collect())
+        missing(&input, run)
     }
 }

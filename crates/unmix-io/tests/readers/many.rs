@@ -239,6 +239,19 @@ fn a_fit_reads_the_rows_of_a_handle_to_several_files() {
     assert_eq!(files.missing(&run).unwrap(), [2, 1]);
 }
 
+/// More unnamed columns than `describe` lists.
+#[test]
+fn missing_cells_of_many_columns_without_names_are_counted() {
+    let p = (1 << 16) + 2;
+    let mut line = vec!["1"; p];
+    line[p - 1] = "NaN";
+    let folder = Folder::new();
+    let path = folder.put("wide.txt", format!("{}\n", line.join(" ")).repeat(2));
+    let files = unmix_io::Files::new(&[&path], Options::default()).unwrap();
+    let missing = files.missing(&Run::default()).unwrap();
+    assert_eq!((missing.len(), missing[p - 1], missing.iter().sum::<u64>()), (p, 2, 2));
+}
+
 #[test]
 fn a_folder_is_read_as_its_images() {
     let folder = Folder::new();
