@@ -3,6 +3,8 @@
 //!
 //! They need Rust and Python 3 alone: the Python tests run in a virtual environment in `.venv`.
 
+mod dependencies;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -245,7 +247,7 @@ fn build_extension(python: &Path) -> Done {
 }
 
 fn check() -> Done {
-    one_set_of_features()?;
+    dependencies::check()?;
     cargo(&["fmt", "--all", "--check"])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"])?;
     run(Command::new(env!("CARGO"))
@@ -254,38 +256,6 @@ fn check() -> Done {
         .current_dir(root()))?;
     run(&mut generated())
         .map_err(|e| format!("{e}\ngenerated files may be stale: `cargo xtask gen` regenerates them"))
-}
-
-/// The program, the tests and the wheel must use the same features of every dependency: otherwise a dependency and everything that uses
-/// it would be compiled twice.
-fn one_set_of_features() -> Done {
-    let built = |arguments: &[&str]| -> Result<Vec<String>, String> {
-        let tree = ["tree", "--prefix", "none", "--no-dedupe", "--format", "{p} {f}"];
-        let mut command = Command::new(env!("CARGO"));
-        command.args(tree).args(arguments).current_dir(root());
-        let out = command.output().map_err(|e| format!("{command:?} cannot be started: {e}"))?;
-        if !out.status.success() {
-            return Err(format!("{command:?}: {}", String::from_utf8_lossy(&out.stderr)));
-        }
-        Ok(String::from_utf8_lossy(&out.stdout)
-            .lines()
-            .map(|line| line.trim_end_matches(" (*)").into())
-            .collect())
-    };
-    let tests = built(&["--workspace", "--exclude", "unmix-python", "--edges", "normal,build,dev"])?;
-    let program = built(&["--edges", "normal,build"])?;
-    let mut other: Vec<String> = program.into_iter().filter(|line| !tests.contains(line)).collect();
-    // The wheel also has dependencies of its own, for Python.
-    let name = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
-    let wheel = built(&["--package", "unmix-python", "--edges", "normal,build"])?;
-    let both = |line: &String| tests.iter().any(|t| name(t) == name(line)) && !tests.contains(line);
-    other.extend(wheel.into_iter().filter(both));
-    other.sort();
-    other.dedup();
-    match other.is_empty() {
-        true => Ok(()),
-        false => Err(format!("built with other features for the tests:\n{}", other.join("\n"))),
-    }
 }
 
 /// The test that compares generated files with the registry, built with the same features as all tests.
