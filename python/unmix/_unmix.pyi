@@ -1,11 +1,12 @@
-"""Types of the extension module; `python/tests/test_types.py` compares the names with the module's."""
+"""Types of the extension module, written by hand; `python/tests/test_types.py` compares them with the module."""
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Self
 
 _Path: TypeAlias = str | PathLike[str]
 _Matrix: TypeAlias = NDArray[np.float64]
@@ -17,6 +18,7 @@ _Observer: TypeAlias = tuple[Callable[..., object] | None, bool]
 
 __version__: str
 
+@final
 class Model:
     @property
     def method(self) -> str: ...
@@ -85,7 +87,7 @@ class Model:
         run_options: _RunOptions,
         x: Any = None,
         color: tuple[str, list[str]] | None = None,
-        shown: tuple[Any, ...] = (None, None, None, None, None, None, None, None),
+        shown: tuple[Any, ...] = ...,
     ) -> None: ...
     def to_bytes(self) -> bytes: ...
     @staticmethod
@@ -94,8 +96,9 @@ class Model:
     @staticmethod
     def load(path: _Path) -> Model: ...
 
+@final
 class Files:
-    def __init__(self, paths: Sequence[_Path], reading: dict[str, Any], stamps: str | None = None) -> None: ...
+    def __new__(cls, paths: Sequence[_Path], reading: dict[str, Any], stamps: str | None = None) -> Self: ...
     @property
     def stamps(self) -> str | None: ...
     @property
@@ -110,8 +113,9 @@ class Files:
     def check_unchanged(self) -> None: ...
     def read(self, run_options: _RunOptions, most: int | None = None) -> NDArray[Any] | Any: ...
 
+@final
 class Sums:
-    def __init__(self) -> None: ...
+    def __new__(cls) -> Self: ...
     def copy(self) -> Sums: ...
     @property
     def n_samples(self) -> float: ...
