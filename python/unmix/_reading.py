@@ -154,7 +154,6 @@ def _check_combination(settings: dict[str, Any]) -> None:
 def _reading(**settings: Any) -> dict[str, Any]:
     """Settings, checked and converted for the extension."""
     converted = {
-        **settings,
         **{name: _flag(name, settings[name]) for name in ("transpose", "grey", "rgb", "normalise", "triplets")},
         **{name: _columns(name, settings[name]) for name in ("columns", "drop")},
         **{name: None if settings[name] is None else _integer(name, settings[name], 1) for name in ("stride", "number")},

@@ -56,6 +56,7 @@ mod parquet;
 #[cfg(feature = "images")]
 mod patches;
 mod paths;
+mod reading_options;
 mod row_selection;
 mod safetensors;
 mod selected;
@@ -83,6 +84,9 @@ pub use names::{have_names, named};
 pub use triplets::note_on_requested_cells;
 #[doc(hidden)]
 pub use wording::Wording;
+// For the tests of the program and the Python package, which compare the options that they take with this table.
+#[doc(hidden)]
+pub use reading_options::{READING_OPTIONS, ReadingOption};
 // For their hooks on panics, which must not report one that a reader turns into an error.
 #[doc(hidden)]
 pub use guard::panic_is_caught;

@@ -1,5 +1,8 @@
 //! Options that several verbs share: input formats, output, and execution.
 
+#[cfg(test)]
+mod tests;
+
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::ffi::OsStr;

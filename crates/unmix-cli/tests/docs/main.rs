@@ -1,7 +1,8 @@
 //! Files generated from the registry of methods (pages of `docs/`, parameters of the Python package) are compared with it. `cargo xtask
-//! gen` writes them.
+//! gen` writes them. Lists of the options of reading are compared with their table.
 
 mod python;
+mod reading;
 mod wording;
 
 use std::fmt::Write;
