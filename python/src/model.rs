@@ -13,7 +13,7 @@ use crate::input::{Input, Wanted, warn_notes};
 use crate::sums::Sums;
 use arrays::lend;
 use numpy::{PyArray1, PyArray2};
-use page::Shown;
+use page::{Color, Shown};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -327,7 +327,7 @@ impl Model {
         path: PathBuf,
         run_options: RunOptionsTuple,
         x: Option<&Bound<'_, PyAny>>,
-        color: Option<(String, Vec<String>)>,
+        color: Option<Color<'py>>,
         shown: Shown<'py>,
     ) -> PyResult<()> {
         page::write(py, self, path, run_options.into(), x, color, shown)

@@ -206,3 +206,26 @@ def test_labels_are_a_column_of_a_file(parts):
     assert "site" in unmix.report(model, ROWS, color=column).text
     with pytest.raises(ValueError, match=r"color of a file must be one column, got 2; choose one, as in unmix.open\(path, columns='group'\)"):
         unmix.report(model, ROWS, color="group.csv")
+
+
+def test_labels_are_text_in_a_file_as_on_the_command_line(parts):
+    pandas = pytest.importorskip("pandas")
+    model = PCA(2, random_state=0).fit(ROWS)
+    words = [f"w{i % 3}" for i in range(300)]
+    Path("tokens.txt").write_text("\n".join(words) + "\n")
+    Path("group.csv").write_text("site,value\n" + "".join(f"{word},0.5\n" for word in words))
+
+    def page(color):
+        return MADE_BY.sub("", unmix.report(model, ROWS, color=color).text)
+
+    assert page("tokens.txt") == page(words)
+    by_array = page(pandas.Series(words, name="site"))
+    for color in ("group.csv:site", "group.csv:0", Path("group.csv:site"), unmix.open("group.csv", columns="site"), unmix.open("group.csv", drop="value")):
+        assert page(color) == by_array, color
+    with pytest.raises(ValueError, match="there is no column named 'sit'"):
+        page("group.csv:sit")
+    with pytest.raises(ValueError, match=r"color='tokens.txt' is not possible: it has 300 values, and the input has 10 rows"):
+        unmix.report(model, ROWS[:10], color="tokens.txt")
+    for missing in ("nothing.csv", "site"):
+        with pytest.raises(FileNotFoundError, match=f"cannot read {missing}"):
+            page(missing)

@@ -372,7 +372,8 @@ def report(
     path : path, optional
         HTML file to write; without it the page is returned, and a notebook shows it inline.
     color : array-like of shape (n_samples,), path or Files, optional
-        A label for each row, which determines the colour of its point; or a file of one column of numbers, or a handle to one.
+        A label for each row, which determines the colour of its point; or a file of one column of numbers or of text, such as a list with
+        one token per line, ``"FILE:COLUMN"`` for a column of a table, by name or number, or a handle to files that selects one column.
     title : str, optional
         Title of the page.
     beside : estimator, optional

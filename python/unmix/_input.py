@@ -154,29 +154,23 @@ def _weights(sample_weight: Any, rows: Any) -> list[float] | None:
     return numbers
 
 
-#: Names of columns, for messages, by argument.
-_EXAMPLES = {"sample_weight": "weight", "color": "group"}
-
-
 def _column(file: Any, name: str) -> Array:
     """The numbers of a file, or handle to one, of one column; they are the argument ``name``."""
     if isinstance(file, Files) and file._files.lists_cells:
         raise ValueError(f"{name} must be one number for each row, got a list of cells; open a file with one column, without triplets=True")
     table = file.read() if isinstance(file, Files) else read_file(file)
     if table.ndim == 2 and table.shape[1] != 1:
-        choice = f"unmix.open(path, columns='{_EXAMPLES[name]}')"
-        raise ValueError(f"{name} of a file must be one column, got {table.shape[1]}; choose one, as in {choice}")
+        raise ValueError(f"{name} of a file must be one column, got {table.shape[1]}; choose one, as in unmix.open(path, columns='weight')")
     return np.ravel(table)
 
 
-def labels(color: Any) -> tuple[str, list[str]]:
-    """The name of the labels of rows, and a label for each row: an array, or a file or handle to one of one column of numbers."""
-    if not isinstance(color, (str, os.PathLike, Files)):
-        return str(getattr(color, "name", None) or "color"), [str(label) for label in np.asarray(color)]
-    color = color if isinstance(color, Files) else open_files(color)
-    # Whole numbers are shown as such: files of text have no type of their own for them.
-    found = [str(int(x)) if x.is_integer() else str(x) for x in _column(color, "color").tolist()]
-    return (color.names or ["color"])[0], found
+def labels(color: Any) -> tuple[str, list[str]] | _unmix.Files | str:
+    """The labels of rows for the extension, which reads those of files: their name and a label for each row, opened files, or a path as text."""
+    if isinstance(color, Files):
+        return color._files
+    if isinstance(color, (str, os.PathLike)):
+        return str(os.fspath(color))
+    return str(getattr(color, "name", None) or "color"), [str(label) for label in np.asarray(color)]
 
 
 def _with_distinct_columns(X: Any) -> Any:

@@ -86,7 +86,7 @@ class Model:
         path: _Path,
         run_options: _RunOptions,
         x: Any = None,
-        color: tuple[str, list[str]] | None = None,
+        color: tuple[str, list[str]] | Files | str | None = None,
         shown: tuple[Any, ...] = ...,
     ) -> None: ...
     def to_bytes(self) -> bytes: ...

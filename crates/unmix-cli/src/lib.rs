@@ -16,7 +16,6 @@ mod hints;
 mod impute;
 mod input;
 mod interrupt;
-mod labels;
 mod list;
 mod merge;
 mod methods;

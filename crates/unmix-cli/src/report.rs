@@ -2,13 +2,14 @@
 
 use crate::args::Report;
 use crate::failure::{Done, Failure};
-use crate::labels::{LabelFile, Labels};
+use crate::fit::stem;
 use crate::progress::Progress;
 use crate::terminal::{self, TYPED, paint};
 use crate::{input, list, output, positions};
 use std::path::{Path, PathBuf};
 use unmix::biclusters::{Refits, biclusters};
 use unmix::{AnyRows, Model, Run};
+use unmix_io::{LabelFile, Labels, Wording};
 use unmix_report::Options;
 
 /// Writes the page, which shows `invocation`, the command line.
@@ -87,7 +88,7 @@ fn rows_of(
     let n = input.rows.n_rows().unwrap_or(0);
     options.labels = match color {
         None => None,
-        Some(Color::File(file)) => Some(file.read(n, run)?),
+        Some(Color::File(file)) => Some(file.read(n, &stem(file.path()), run)?),
         Some(Color::Column { name, .. }) => Some(match input.kept.pop() {
             Some(kept) => kept,
             None => column(files, &name, model, args, run)?,
@@ -111,7 +112,7 @@ fn listed(
     let rows = list::rows(files, &args.reading, Some(model.n_features()), run, args.running.quiet)?.rows;
     options.labels = match color {
         None => None,
-        Some(Color::File(file)) => Some(file.read(rows.n_rows().unwrap_or(0), run)?),
+        Some(Color::File(file)) => Some(file.read(rows.n_rows().unwrap_or(0), &stem(file.path()), run)?),
         Some(Color::Column { .. }) => {
             let message = "a list of cells has no column to colour rows by; give --color a file with one value for each row";
             return Err(Failure::Usage(message.into()));
@@ -153,7 +154,7 @@ enum Color<'a> {
 impl<'a> Color<'a> {
     /// A file if it exists; a text that can only be a file name but does not exist is an error.
     fn of(text: &'a str) -> Result<Self, Failure> {
-        let file = LabelFile::of(text)?;
+        let file = LabelFile::of(text, Wording::Shell)?;
         Ok(file.map_or_else(|| Color::Column { name: text.into(), feature: false }, Color::File))
     }
 

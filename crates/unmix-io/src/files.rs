@@ -180,6 +180,11 @@ impl Files {
         self.files.iter().map(|(path, _)| path.as_path())
     }
 
+    /// The options that the files are read with.
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
     /// Whether each line is a cell of a matrix: [`Options::triplets`].
     pub fn lists_cells(&self) -> bool {
         self.options.triplets

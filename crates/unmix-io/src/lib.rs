@@ -43,6 +43,7 @@ mod index;
 #[cfg(feature = "images")]
 mod jpeg;
 mod key;
+mod labels;
 #[cfg(feature = "tables")]
 mod lists;
 mod names;
@@ -73,11 +74,13 @@ mod triplets;
 mod wav;
 mod wording;
 
-// Notes on inputs, names, compressed text and the wording of messages, for the program and the Python package, which show them.
+// Notes on inputs, labels of rows, names, compressed text and the wording of messages, for the program and the Python package, which show them.
 #[doc(hidden)]
 pub use array::note_on_axes;
 #[doc(hidden)]
 pub use gz::contents;
+#[doc(hidden)]
+pub use labels::{LabelFile, Labels, labels_of};
 #[doc(hidden)]
 pub use names::{have_names, named};
 #[doc(hidden)]

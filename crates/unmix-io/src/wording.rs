@@ -155,7 +155,7 @@ fn word(name: &str) -> String {
 }
 
 /// A name as an entry of a list of columns, quoted where needed.
-fn entry(name: &str) -> String {
+pub(crate) fn entry(name: &str) -> String {
     let plain = !name.is_empty() && name.trim() == name && !name.contains([',', '"']);
     if plain { name.into() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }

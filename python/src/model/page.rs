@@ -3,11 +3,14 @@
 use super::Model;
 use crate::call::{RunOptions, call};
 use crate::input::{Input, Notices, warn, warn_notes};
+use crate::read::Files;
 use pyo3::prelude::*;
 use std::path::PathBuf;
-use unmix::Run;
+use std::sync::Arc;
 use unmix::biclusters::{Biclusters, Refits, biclusters};
 use unmix::data::NewFile;
+use unmix::{Error, Result, Run};
+use unmix_io::{LabelFile, Labels, Wording, labels_of};
 
 /// Options of a page: its title, another model, rows per second, sensor positions, names of rows, the numbers of starts and of permuted copies
 /// of modules and the time limit of their fits, pairs of components that are axes, and the call in Python that makes the page.
@@ -22,6 +25,51 @@ pub(super) type Shown<'py> = (
     Option<String>,
 );
 
+/// Labels of rows, as Python passes them: their name and a label for each row, files that were opened, or a path with or without a column.
+#[derive(FromPyObject)]
+pub(super) enum Color<'py> {
+    Labels(Labels),
+    Opened(Bound<'py, Files>),
+    Path(String),
+}
+
+/// The same without references to Python's objects.
+enum LabelSource {
+    Labels(Labels),
+    Opened(Arc<unmix_io::Files>),
+    Path(String),
+}
+
+impl From<Color<'_>> for LabelSource {
+    fn from(color: Color<'_>) -> Self {
+        match color {
+            Color::Labels(labels) => LabelSource::Labels(labels),
+            Color::Opened(files) => LabelSource::Opened(files.get().inner.clone()),
+            Color::Path(text) => LabelSource::Path(text),
+        }
+    }
+}
+
+impl LabelSource {
+    /// A label for each of the `n` rows.
+    fn read(self, n: u64, run: &Run<'_>) -> Result<Labels> {
+        /// The name of labels that have none.
+        const NAMELESS: &str = "color";
+        match self {
+            LabelSource::Labels(labels) => Ok(labels),
+            LabelSource::Opened(files) => labels_of(&files, n, NAMELESS, run),
+            LabelSource::Path(text) => match LabelFile::of(&text, Wording::PythonPath)? {
+                Some(file) => file.read(n, NAMELESS, run),
+                // The system's own error, from which Python chooses the class.
+                None => Err(match std::fs::metadata(&text) {
+                    Err(e) => Error::io("cannot read", text, e),
+                    Ok(_) => Error::format(text, "it is not a file", "give a file of labels, or an array"),
+                }),
+            },
+        }
+    }
+}
+
 /// Writes a page about `model`, and about the rows `x` if given, to the file.
 pub(super) fn write(
     py: Python<'_>,
@@ -29,7 +77,7 @@ pub(super) fn write(
     path: PathBuf,
     run_options: RunOptions,
     x: Option<&Bound<'_, PyAny>>,
-    color: Option<(String, Vec<String>)>,
+    color: Option<Color<'_>>,
     shown: Shown<'_>,
 ) -> PyResult<()> {
     let (title, beside, rate, positions, row_names, refits, pairs, python_call) = shown;
@@ -39,7 +87,6 @@ pub(super) fn write(
     let beside = beside.map(|other| ("the other".to_string(), other.inner.as_ref().clone()));
     let mut options = unmix_report::Options {
         title,
-        labels: color,
         beside,
         rate,
         positions,
@@ -49,12 +96,15 @@ pub(super) fn write(
         ..Default::default()
     };
     options.input_name = input.as_ref().and_then(Input::name);
+    let color = color.map(LabelSource::from);
     let (notices, warning) = call(py, run_options, dtype, None, move |run| {
         let (rows, notices) = match &input {
             None => (None, Notices::default()),
             Some(input) => {
                 let (mut rows, mut notices) = input.named_rows(wanted, true, run)?;
                 rows.prepare(run)?;
+                let n = rows.n_rows().unwrap_or(0);
+                options.labels = color.map(|color| color.read(n, run)).transpose()?;
                 options.row_names = options.row_names.take().or(notices.row_names.take());
                 (Some(rows), notices)
             }
