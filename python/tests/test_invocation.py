@@ -94,6 +94,20 @@ def test_the_estimator_before_a_batch_is_a_variable_if_its_call_is_long_or_a_com
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_a_callback_is_part_of_the_call_because_it_may_end_the_fit(parts):
+    def callback(iteration):
+        if iteration.n_iter == 2:
+            raise StopIteration
+
+    fitted = ICA(random_state=0, callback=callback).fit(parts[1])
+    assert fitted.n_iter_ == 2
+    assert fitted.report_.invocation == f"unmix.ICA(callback=callback, random_state=0).fit({parts[1]!r})"
+    made_again(fitted, callback=callback)
+    with pytest.raises(NameError, match="callback"):
+        made_again(fitted)
+
+
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("estimator", every_class(), ids=lambda e: type(e).__name__)
 def test_the_call_of_every_class_makes_the_same_file(table, estimator):  # noqa: F811
     rows = opened(table[0])

@@ -2,7 +2,7 @@
 
 The text is Python that can be evaluated. What has no short form as source code is a variable, which the reader defines before: the rows are
 ``X``, codes to be reproduced ``y``, and an array, a callable or another object has the name of its parameter, as in
-``unmix.SparseCoder(dictionary=dictionary).fit(X)``. In a call inside another one, and in each call of a chain such as
+``unmix.SparseCoder(dictionary=dictionary).fit(X)``; also a callback, which may have ended the fit. In a call inside another one, and in each call of a chain such as
 ``unmix.PCA().partial_fit(X).partial_fit(X)``, ``X`` and the names of parameters are those of that call, which may be other rows and arrays. A chain
 that begins with ``model`` continues an estimator whose own call is not part of the text: it is a command of the program, longer than
 ``LONGEST_CALL`` or not known.
@@ -33,13 +33,13 @@ LARGEST_ARRAY, LONGEST_TEXT = 100, 2000
 def constructor_source(cls: type[Any], values: Sequence[Any]) -> str:
     """The constructor of a class, with the parameters that differ from their defaults, as source code."""
     defaults = inspect.signature(cls.__init__).parameters
-    given = [(name, value) for name, value in zip(cls._parameter_names(), values) if not (_unwritten(name, value) or _same(value, defaults[name].default))]
+    given = [(name, value) for name, value in zip(cls._parameter_names(), values) if not (_is_generator(name, value) or _same(value, defaults[name].default))]
     return f"unmix.{cls.__name__}({', '.join(f'{name}={_source(name, value)}' for name, value in given)})"
 
 
-def _unwritten(name: str, value: object) -> bool:
-    """Whether a parameter has no place in the constructor: a callback, and a generator of seeds, in whose place the seed is written."""
-    return name == "callback" or (name == "random_state" and not isinstance(value, Integral))
+def _is_generator(name: str, value: object) -> bool:
+    """Whether a parameter is a generator of seeds, in whose place the seed that was drawn is written."""
+    return name == "random_state" and not isinstance(value, Integral)
 
 
 def seeded_source(written: str, state: object, seed: int) -> str:
