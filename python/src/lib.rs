@@ -280,7 +280,7 @@ fn num_threads() -> usize {
 /// The error of the environment variable of the default number of threads, if it is invalid.
 #[pyfunction]
 fn threads_variable_error() -> Option<String> {
-    unmix::num::threads::check_variable().err().map(|e| e.to_string())
+    unmix::internal::num::threads::check_variable().err().map(|e| e.to_string())
 }
 
 /// Sets the number of threads for this process; 0 restores the default.

@@ -135,6 +135,6 @@ pub(crate) fn lasso_gap<'py>(
     let owned = |a: &PyReadonlyArray2<'py, f64>| a.as_array().iter().copied().collect::<Vec<f64>>();
     let (m, p) = atoms.as_array().dim();
     let (x, z, atoms) = (owned(&x), owned(&z), unmix::Matrix::from_vec(m, p, owned(&atoms)));
-    let gaps = py.detach(|| unmix::sparse::lasso_gap(&x, &z, &atoms, (alpha, positive)));
+    let gaps = py.detach(|| unmix::internal::sparse::lasso_gap(&x, &z, &atoms, (alpha, positive)));
     PyArray1::from_vec(py, gaps)
 }

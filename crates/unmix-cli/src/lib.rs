@@ -140,7 +140,7 @@ fn supervise(work: impl FnOnce() -> Done + UnwindSafe + Send + 'static) -> i32 {
 }
 
 fn work(cli: Cli, invocation: Option<String>) -> Done {
-    unmix::num::threads::check_variable().map_err(|e| Failure::Usage(e.to_string()))?;
+    unmix::internal::num::threads::check_variable().map_err(|e| Failure::Usage(e.to_string()))?;
     match cli.verb {
         Verb::Demo(Deferred(args)) => demo::demo(&args, invocation),
         Verb::Fit(Deferred(args)) => fit::fit(&args, invocation.as_deref()),

@@ -7,7 +7,7 @@ use crate::output::{Output, Shape, TableWriter};
 use crate::progress::Progress;
 use std::path::{Path, PathBuf};
 use unmix::data::{Sink, VecSink, Workspace};
-use unmix::num::Block;
+use unmix::internal::num::Block;
 use unmix::{Dtype, Error, Matrix, Model, Rows, Run, metrics, with_rows};
 use unmix_io::{Input, Options};
 

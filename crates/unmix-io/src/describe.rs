@@ -8,7 +8,7 @@ pub(crate) use missing::missing;
 use crate::Input;
 use serde::Serialize;
 use unmix::data::{Sparse, Workspace};
-use unmix::num::Block;
+use unmix::internal::num::Block;
 use unmix::stats::{Gather, Packer, Partial, Unpacker};
 use unmix::{Real, Result, Rows, Run, with_rows};
 

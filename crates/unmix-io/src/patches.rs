@@ -5,7 +5,7 @@ use crate::image::StoredImage;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use unmix::data::{Bytes, RandomAccess, Source, Stream};
-use unmix::num::random;
+use unmix::internal::num::random;
 use unmix::{Error, Result};
 
 /// Number of the stream of draws that patches are drawn from.

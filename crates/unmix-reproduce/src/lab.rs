@@ -9,10 +9,10 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use unmix::data::{Features, RawArray};
-use unmix::learn::Optimiser;
+use unmix::internal::learn::Optimiser;
+use unmix::internal::neural::{NONLINEAR, NONLINEAR_MORE, Spec, Trained, Training, TrainingStart, train};
+use unmix::internal::spectrum::{self, Request, auto_solver};
 use unmix::model::{Tensor, Tensors};
-use unmix::neural::{NONLINEAR, NONLINEAR_MORE, Spec, Trained, Training, TrainingStart, train};
-use unmix::spectrum::{self, Request, auto_solver};
 use unmix::{AnyRows, Dtype, Error, Event, Matrix, Model, Observer, Result, Rows, Run, Start};
 use unmix_report::{Content, Sheet};
 

@@ -1,9 +1,9 @@
 //! Measures of results: agreement with a reference, sparsity and localisation of filters.
 
 use unmix::Matrix;
+use unmix::internal::neural::{ActivationFunction, Sigma, Space, Spec};
+use unmix::internal::num::factor;
 use unmix::metrics::match_rows;
-use unmix::neural::{ActivationFunction, Sigma, Space, Spec};
-use unmix::num::factor;
 
 /// Absolute correlations of the columns of `scores` (`n x k`) with those of `sources`, for the best pairing, in ascending order.
 pub(crate) fn correlations(scores: &Matrix<f64>, sources: &Matrix<f64>) -> Vec<f64> {
@@ -234,7 +234,11 @@ mod tests {
     #[test]
     fn an_adaptive_width_gives_unit_variance() {
         let y = Matrix::from_fn(50, 2, |i, j| ((i * i * 7 + 5 * j) % 23) as f64 - 11.0);
-        let spec = unmix::neural::NONLINEAR.iter().find(|row| row.key == "ema-adaptive-tanh").unwrap().spec;
+        let spec = unmix::internal::neural::NONLINEAR
+            .iter()
+            .find(|row| row.key == "ema-adaptive-tanh")
+            .unwrap()
+            .spec;
         let u = Decoder::of(&spec.unwrap()).unwrap().codes(&y);
         for (of_u, of_y) in moments(&u).iter().zip(moments(&y)) {
             assert!((of_u.0 / of_y.0 - 1.0).abs() < 1e-9);

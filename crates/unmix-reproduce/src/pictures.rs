@@ -10,7 +10,7 @@ use crate::Options;
 use std::io::Read;
 use std::path::Path;
 use unmix::datasets::{Pictures, leaves};
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{AnyRows, Error, Real, Result, Run};
 
 /// Side of a patch.

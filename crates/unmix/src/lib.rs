@@ -46,42 +46,33 @@
 //! Rows come from a [`data::Source`]: a slice, a `.npy` file of any size, or a reader of the `unmix-io` crate. The same
 //! rows, settings and seed give the same bits in every number, for any number of threads, from memory and from disk.
 
-// Modules that are hidden from the documentation are internal: they are used by the other crates of this
-// workspace and by tests, and may change. Those of their types that are in public signatures are re-exported
-// where they are used.
-#[doc(hidden)]
-pub mod autoencoder;
+mod autoencoder;
 pub mod biclusters;
 pub mod data;
 pub mod datasets;
-#[doc(hidden)]
-pub mod elementwise;
+mod elementwise;
 mod error;
 mod ica;
 pub mod impute;
+// For the other crates of this workspace and for tests: its documentation says what it has and why.
 #[doc(hidden)]
-pub mod learn;
+pub mod internal;
+mod learn;
 mod machine;
 pub mod method;
 pub mod metrics;
 pub mod model;
-#[doc(hidden)]
-pub mod neural;
-#[doc(hidden)]
-pub mod num;
+mod neural;
+mod num;
 pub mod power;
-#[doc(hidden)]
-pub mod rectified;
+mod rectified;
 mod run;
 pub mod select;
 pub mod shallow;
 pub mod shards;
-#[doc(hidden)]
-pub mod solve;
-#[doc(hidden)]
-pub mod sparse;
-#[doc(hidden)]
-pub mod spectrum;
+mod solve;
+mod sparse;
+mod spectrum;
 pub mod stability;
 pub mod stats;
 

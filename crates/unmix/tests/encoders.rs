@@ -12,7 +12,7 @@ const P: usize = 5;
 
 /// Rows with two strong directions, a column far from 0, and noise.
 fn made<T: Real>(n: usize) -> Vec<T> {
-    let draws = unmix::num::random::Stream::new(4, 0);
+    let draws = unmix::internal::num::random::Stream::new(4, 0);
     let loading = |j: usize, c: usize| draws.normal((1_000_000 + 10 * j + c) as u64);
     let mut out = Vec::with_capacity(n * P);
     for i in 0..n {
@@ -247,11 +247,12 @@ fn every_row_of_every_width_is_mapped() {
         let x: Vec<f32> = (0..n * p).map(|at| (at / p) as f32).collect();
         let rows = Rows::from_slice(&x, p).unwrap();
         let mut sink = VecSink(Vec::new());
-        let first =
-            |block: unmix::num::Block<'_, f32>, out: &mut [f32], _: &mut unmix::data::Workspace<f32>| {
-                block.data.chunks_exact(p).zip(out).for_each(|(row, out)| *out = row[0]);
-                Ok(())
-            };
+        let first = |block: unmix::internal::num::Block<'_, f32>,
+                     out: &mut [f32],
+                     _: &mut unmix::data::Workspace<f32>| {
+            block.data.chunks_exact(p).zip(out).for_each(|(row, out)| *out = row[0]);
+            Ok(())
+        };
         assert_eq!(rows.map(&Run::default(), "mapping", 1, first, &mut sink).unwrap(), n as u64);
         assert!(sink.0.iter().enumerate().all(|(i, x)| *x == i as f32) && sink.0.len() == n, "{p} columns");
     }

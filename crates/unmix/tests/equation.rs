@@ -3,8 +3,8 @@
 use crate::laws::cases::every_case;
 use std::collections::HashSet;
 use std::path::Path;
+use unmix::internal::num::factor;
 use unmix::model::{Code, ComponentRole};
-use unmix::num::factor;
 use unmix::{Matrix, Model};
 
 /// Rows times columns, at most, of the cases that are fitted here.

@@ -3,8 +3,8 @@
 use crate::made::{apart, decode, encode, falling, numbers, on_threads, scores, settings, try_fit};
 use crate::naive;
 use serde_json::{Value, json};
-use unmix::num::factor;
-use unmix::num::random::Stream;
+use unmix::internal::num::factor;
+use unmix::internal::num::random::Stream;
 use unmix::{AnyRows, Matrix, Model, Outcome, Rows};
 
 mod gaps;

@@ -4,7 +4,7 @@ use crate::made::{on_threads, settings};
 use serde_json::{Map, Value, json};
 use unmix::data::VecSink;
 use unmix::datasets::low_rank_plus_noise;
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::select::{SizeRequest, SizeRule, Sizes, compare_sizes};
 use unmix::{AnyRows, Error, Model, Rows, Run};
 

@@ -1,8 +1,8 @@
 //! Seeded synthetic data, and functions that many tests share.
 
 use serde_json::{Map, Value};
+use unmix::internal::num::random::Stream;
 use unmix::model::{Tensor, Tensors};
-use unmix::num::random::Stream;
 use unmix::{AnyRows, Dtype, Matrix, Model, Real, Result, Rows, Run};
 
 /// A configuration of property tests with this number of cases, the same in every run.
@@ -17,7 +17,7 @@ pub(crate) fn falling(n: usize, p: usize, seed: u64) -> Vec<f64> {
     let (codes, axes, noise) = (Stream::new(seed, 0), Stream::new(seed, 1), Stream::new(seed, 2));
     let k = p.min(n).min(12);
     let turn = Matrix::from_fn(k, p, |c, j| axes.normal((c * p + j) as u64));
-    let turn = unmix::num::factor::orthonormal_rows(&turn);
+    let turn = unmix::internal::num::factor::orthonormal_rows(&turn);
     let mut x = Vec::with_capacity(n * p);
     for i in 0..n {
         let z: Vec<f64> =

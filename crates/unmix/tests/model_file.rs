@@ -157,7 +157,7 @@ fn the_safetensors_library_reads_the_file() {
 fn settings_with_many_digits_are_restored_from_the_file() {
     let x = falling(40, 5, 1);
     for i in 0..200u64 {
-        let share = unmix::num::random::Stream::new(5, 0).uniform(i);
+        let share = unmix::internal::num::random::Stream::new(5, 0).uniform(i);
         let model = pca(json!({ "n_components": share }), &x, 5);
         let bytes = model.to_bytes().unwrap();
         assert_eq!(read(&bytes).unwrap().to_bytes().unwrap(), bytes, "share {share}");

@@ -2,10 +2,10 @@
 
 use crate::made::dot;
 use unmix::datasets::bernoulli_gaussian;
+use unmix::internal::num::factor;
+use unmix::internal::num::random::Stream;
 use unmix::method::fastica::{FastIca, FastIcaAlgorithm, FastIcaWhitening};
 use unmix::method::ica::ContrastFunction;
-use unmix::num::factor;
-use unmix::num::random::Stream;
 use unmix::power::{
     Contrast, Contrasted, PowerIteration, PowerMap, Projection, Shift, SparseLoadings, Symmetric,
 };

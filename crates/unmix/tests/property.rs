@@ -40,7 +40,7 @@ fn table() -> impl Strategy<Value = Table> {
     let size = prop_oneof![6 => (2usize..30, 1usize..9), 2 => (2usize..8, 8usize..20), 1 => (2usize..3, 1usize..6), 1 => (2usize..30, 1usize..2)];
     (shape, scale, size, any::<u64>(), any::<prop::sample::Index>()).prop_map(
         |(shape, scale, (n, p), seed, k)| {
-            let s = unmix::num::random::Stream::new(seed, 0);
+            let s = unmix::internal::num::random::Stream::new(seed, 0);
             let number = |i: usize, j: usize| s.normal((i * 64 + j) as u64) * (1.0 + j as f64) + j as f64;
             let x = (0..n * p).map(|at| {
                 let (i, j) = (at / p, at % p);
@@ -129,7 +129,7 @@ proptest! {
     fn the_likelihood_is_that_of_the_dense_covariance(n in 12usize..30, p in 1usize..8, k in 1usize..8, seed in any::<u64>()) {
         let k = k.min(p);
         let x: Vec<f64> = (0..n * p).map(|i| {
-            let s = unmix::num::random::Stream::new(seed, 1);
+            let s = unmix::internal::num::random::Stream::new(seed, 1);
             s.normal(i as u64) * (1.0 + (i % p) as f64) - 3.0
         }).collect();
         let reference = NaivePca::fit(&x, p);
@@ -179,7 +179,7 @@ proptest! {
     #[test]
     fn angles_between_subspaces_are_those_of_their_projectors(p in 2usize..8, a in 1usize..5, b in 1usize..5, seed in any::<u64>()) {
         let (a, b) = (a.min(p), b.min(p));
-        let s = unmix::num::random::Stream::new(seed, 2);
+        let s = unmix::internal::num::random::Stream::new(seed, 2);
         let random = |k: usize, from: usize| Matrix::from_fn(k, p, |i, j| s.normal((from + i * p + j) as u64));
         let (u, v) = (random(a, 0), random(b, 1000));
         let angles = metrics::subspace_angles(&u, &v).unwrap();
@@ -197,7 +197,7 @@ proptest! {
 
     #[test]
     fn the_assignment_is_the_cheapest_of_all(n in 1usize..6, more in 0usize..3, seed in any::<u64>(), whole in any::<bool>()) {
-        let s = unmix::num::random::Stream::new(seed, 3);
+        let s = unmix::internal::num::random::Stream::new(seed, 3);
         // Integer costs have ties; negative costs are allowed.
         let cost = Matrix::from_fn(n, n + more, |i, j| {
             let u = s.uniform((i * 16 + j) as u64) * 10.0 - 5.0;

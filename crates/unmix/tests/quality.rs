@@ -2,9 +2,9 @@
 
 use crate::made::falling;
 use unmix::data::VecSink;
+use unmix::internal::num::random::Stream;
 use unmix::method::pca::{Solver, Whiten};
 use unmix::model::{Parts, Quality};
-use unmix::num::random::Stream;
 use unmix::{Matrix, Model, Pca, Rows, Run};
 
 const ALL: Parts = Parts { components: true, columns: true };

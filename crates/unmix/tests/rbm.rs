@@ -2,7 +2,7 @@
 
 use crate::made::{settings, try_fit};
 use serde_json::{Value, json};
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{AnyRows, Model, Rows, Run};
 
 fn fit(x: &[f64], p: usize, given: Value) -> Model {

@@ -7,8 +7,8 @@ mod fits;
 mod found;
 
 use crate::made::{numbers, on_threads};
+use unmix::internal::num::random::Stream;
 use unmix::method::rica::{Beta, Penalty, UnitNorm};
-use unmix::num::random::Stream;
 use unmix::{Matrix, Model, Rica, Rows};
 
 /// RICA without centring and whitening.

@@ -7,7 +7,7 @@ use std::path::Path;
 use unmix::data::{
     Axes, Bytes, Features, NumberType, Plan, RawArray, Source, Stream, VecSink, open_npy, write_npy,
 };
-use unmix::num::random;
+use unmix::internal::num::random;
 use unmix::{Model, Real, Rows};
 
 /// A stream: rows that can be read once, sequentially, in blocks whose sizes are drawn from a seed; `None`: one row at a time.

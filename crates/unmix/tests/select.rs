@@ -3,8 +3,8 @@
 use crate::made::{cast, falling, numbers, on_threads, pca, settings, try_fit};
 use serde_json::json;
 use unmix::datasets::low_rank_plus_noise;
-use unmix::num::factor;
-use unmix::num::random::Stream;
+use unmix::internal::num::factor;
+use unmix::internal::num::random::Stream;
 use unmix::select::{self, Criterion, FittedRows, Table, select_components, shrunk};
 use unmix::{Error, Matrix, Rows, Run};
 

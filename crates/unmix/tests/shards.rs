@@ -22,7 +22,7 @@ fn mixed(n: usize, p: usize) -> Vec<f64> {
     let x = independent(n, &laws[..p], &variances, 5).unwrap().x;
     let turn =
         unmix::Matrix::from_fn(p, p, |i, j| f64::from(u8::from(i == j)) + 0.3 * ((i * 7 + j * 3) % 5) as f64);
-    unmix::num::factor::multiply(&x, &turn).into_vec()
+    unmix::internal::num::factor::multiply(&x, &turn).into_vec()
 }
 
 /// Checks that every method that can be fitted to remote rows, and that takes what a test is about, is among its fits.

@@ -2,7 +2,7 @@
 
 use crate::made::{cast, falling, numbers, settings, try_fit};
 use serde_json::json;
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{Matrix, Model, Outcome, metrics};
 
 const ITERATIVE: [&str; 5] = ["arpack", "krylov", "power", "deflation", "randomized"];

@@ -3,8 +3,8 @@
 use crate::made::{Known, apart, bits, encode, fit_any, little, numbers, on_threads, settings, wide};
 use serde_json::{Value, json};
 use unmix::data::{Sparse, VecSink};
+use unmix::internal::num::random::Stream;
 use unmix::method::pca::{Solver, auto_solver};
-use unmix::num::random::Stream;
 use unmix::{Features, METHODS, Model, Result, Rows};
 
 /// The same matrix in dense and in compressed sparse form.

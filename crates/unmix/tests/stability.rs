@@ -3,7 +3,7 @@
 use crate::made;
 use serde_json::{Map, json};
 use unmix::datasets::{Distribution, independent};
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::stability::{MIN_AGREEMENT, SIGNIFICANCE_LEVEL, Stability, Trials, Verdict, stability};
 use unmix::{AnyRows, Matrix, Model, Rows, Run};
 

@@ -7,8 +7,8 @@ use crate::made;
 use crate::skipped::skipped;
 use serde_json::{Map, json};
 use unmix::datasets::Distribution;
+use unmix::internal::num::random::Stream;
 use unmix::metrics::match_units;
-use unmix::num::random::Stream;
 use unmix::stability::{
     DEFAULT_SPLITS, MIN_AGREEMENT, SIGNIFICANCE_LEVEL, Stability, Trials, Verdict, stability,
 };

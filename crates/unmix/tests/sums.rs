@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use serde_json::json;
 use std::path::Path;
 use unmix::data::Plan;
+use unmix::internal::num::random::Stream;
 use unmix::model::Sums;
-use unmix::num::random::Stream;
 use unmix::{AnyRows, Features, Model, Pca, Real, Rows};
 
 /// PCA of a stream that is split at `cuts`.

@@ -2,8 +2,8 @@
 
 use crate::made::{numbers, pca};
 use serde_json::json;
-use unmix::num::factor;
-use unmix::num::random::Stream;
+use unmix::internal::num::factor;
+use unmix::internal::num::random::Stream;
 use unmix::{Matrix, metrics};
 
 /// A random matrix with orthonormal rows.

@@ -6,7 +6,7 @@ use crate::made::{
     settings, try_fit, wide,
 };
 use serde_json::{Value, json};
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{METHODS, Model, Real, Rows};
 
 /// Settings and shapes for every path to a spectrum.

@@ -2,8 +2,8 @@
 
 use crate::folder::Folder;
 use unmix::data::write_npy;
+use unmix::internal::num::random::Stream;
 use unmix::model::{Tensor, Values};
-use unmix::num::random::Stream;
 use unmix::{AnyRows, Model, Rows, Run};
 
 /// Rows that are sums of two of twelve directions.

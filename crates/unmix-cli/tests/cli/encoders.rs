@@ -26,7 +26,7 @@ fn numbers(path: &Path) -> Vec<f64> {
 }
 
 fn made(n: usize) -> Vec<f64> {
-    let draws = unmix::num::random::Stream::new(9, 1);
+    let draws = unmix::internal::num::random::Stream::new(9, 1);
     (0..n * 4).map(|at| draws.normal(at as u64) * [4.0, 3.0, 0.5, 0.4][at % 4] + 7.0).collect()
 }
 

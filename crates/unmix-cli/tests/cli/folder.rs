@@ -126,7 +126,7 @@ impl Folder {
 
     /// `n` rows of `p` independent normal numbers, whose means and standard deviations differ by column.
     pub(crate) fn table(n: usize, p: usize) -> Vec<f64> {
-        let noise = unmix::num::random::Stream::new(5, 0);
+        let noise = unmix::internal::num::random::Stream::new(5, 0);
         (0..n * p).map(|i| (i % p) as f64 + (1.0 + (i % p) as f64) * noise.normal(i as u64)).collect()
     }
 

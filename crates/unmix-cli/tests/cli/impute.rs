@@ -4,7 +4,7 @@ use crate::folder::{Folder, numbers};
 
 /// Four columns of rank 2 plus noise, as CSV, with every fifth cell empty, and the complete rows.
 fn table() -> (String, Vec<Vec<f64>>) {
-    let draws = unmix::num::random::Stream::new(3, 0);
+    let draws = unmix::internal::num::random::Stream::new(3, 0);
     let (mut text, mut truth) = (String::from("a,b,c,d\n"), Vec::new());
     for i in 0..60u64 {
         let z = [draws.normal(8 * i), draws.normal(8 * i + 1)];

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// Six columns of two correlated factors; the last one is 100 times as large as the others.
 fn table() -> String {
-    let draws = unmix::num::random::Stream::new(5, 0);
+    let draws = unmix::internal::num::random::Stream::new(5, 0);
     let mut text = String::from("a,b,c,d,e,f\n");
     for i in 0..1000u64 {
         let at = |c: u64| draws.normal(10 * i + c);

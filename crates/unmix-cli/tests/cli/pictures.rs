@@ -6,7 +6,7 @@ use unmix_io::write_png;
 /// Four pictures of 12 x 16 pixels.
 fn photos(b: &Folder) {
     std::fs::create_dir_all(b.path("photos")).unwrap();
-    let draws = unmix::num::random::Stream::new(8, 0);
+    let draws = unmix::internal::num::random::Stream::new(8, 0);
     for i in 0..4 {
         let pixels: Vec<f64> = (0..192).map(|j| draws.uniform(192 * i + j)).collect();
         write_png(&b.path(&format!("photos/p{i}.png")), &pixels, &[12, 16]).unwrap();

@@ -124,7 +124,7 @@ fn pictures_in_other_units_than_those_of_the_fit_are_refused_or_warned_about() {
     assert!(same.err.is_empty(), "{}", same.err);
     assert!(b.ok("encode bytes.safetensors bytes.npy -o codes.npy").err.is_empty());
     // Means that numbers from 0 to 1 could have, but not these pictures: the pixels that would be clipped show it.
-    let noise = unmix::num::random::Stream::new(3, 0);
+    let noise = unmix::internal::num::random::Stream::new(3, 0);
     let odd: Vec<f64> = (0..12 * 48).map(|at| 0.05 * noise.normal(at) - 0.9).collect();
     unmix::data::write_npy(&b.path("odd.npy"), &odd, &[6, 8]).unwrap();
     b.ok("fit pca odd.npy -k 1 -o odd.safetensors");

@@ -3,7 +3,7 @@
 use crate::folder::Folder;
 use std::time::{Duration, Instant};
 use unmix::data::write_npy;
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{METHODS, Model};
 
 /// Settings for fits of [`rows`] with many iterations: each kind of iteration of a method, by full passes and by mini-batches.

@@ -111,7 +111,7 @@ fn mistakes_are_reported_before_anything_is_read() {
 #[test]
 fn ambiguity_is_a_warning_on_standard_error() {
     let b = Folder::new();
-    let s = unmix::num::random::Stream::new(6, 0);
+    let s = unmix::internal::num::random::Stream::new(6, 0);
     let x: Vec<f64> = (0..40 * 30).map(|i| 0.8f64.powi(i % 30) * s.normal(i as u64)).collect();
     write_npy(&b.path("d.npy"), &x, &[30]).unwrap();
     let ran = b.ok("select d.npy");
@@ -140,7 +140,7 @@ fn ambiguity_is_a_warning_on_standard_error() {
 fn a_method_with_a_likelihood_has_one_table_over_the_number_of_components() {
     let b = Folder::new();
     let made = low_rank_plus_noise(200, 8, 3, 3.0, 2);
-    let draws = unmix::num::random::Stream::new(1, 0);
+    let draws = unmix::internal::num::random::Stream::new(1, 0);
     let gap = |(i, x): (usize, &f64)| if draws.uniform(i as u64) < 0.1 { f64::NAN } else { *x };
     let gaps: Vec<f64> = made.x.as_slice().iter().enumerate().map(gap).collect();
     write_npy(&b.path("d.npy"), &gaps, &[8]).unwrap();

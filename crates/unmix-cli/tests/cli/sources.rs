@@ -2,7 +2,7 @@
 
 use crate::folder::{Folder, read_npy};
 use unmix::data::write_npy;
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 
 /// Two voices (a hum and clicks) as two microphones record them: instantaneous mixtures.
 fn voices(n: usize) -> [Vec<f64>; 2] {

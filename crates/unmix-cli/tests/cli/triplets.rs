@@ -4,7 +4,7 @@ use crate::folder::{Folder, numbers};
 
 /// The text `row,column,value` of half of the cells of a matrix of rank 1 with an offset for each row, and the complete matrix.
 fn list() -> (String, Vec<Vec<f64>>) {
-    let draws = unmix::num::random::Stream::new(8, 0);
+    let draws = unmix::internal::num::random::Stream::new(8, 0);
     let (n, p) = (40u64, 25u64);
     let (a, v, b) = (|i| draws.normal(i), |j| draws.normal(1000 + j), |i| draws.normal(2000 + i));
     let truth: Vec<Vec<f64>> = (0..n).map(|i| (0..p).map(|j| 3.0 + a(i) * v(j) + b(i)).collect()).collect();
@@ -46,7 +46,7 @@ fn cells_are_fitted_predicted_and_filled() {
         assert!(std[2] > 0.0 && std[..2] == cell[..2]);
     }
     // A new row, given by some of its cells: 3 + 2 v_j - 1.
-    let new = |j: usize| 2.0 + 2.0 * unmix::num::random::Stream::new(8, 0).normal(1000 + j as u64);
+    let new = |j: usize| 2.0 + 2.0 * unmix::internal::num::random::Stream::new(8, 0).normal(1000 + j as u64);
     let known: String = (0..8).map(|j| format!("0,{j},{:?}\n", new(j))).collect();
     b.write("new.csv", format!("user,item,rating\n{known}0,20,\n0,21,NA\n"));
     let found = numbers(&b.ok("impute m.safetensors new.csv --triplets -q").out);

@@ -2,7 +2,7 @@
 
 use crate::Input;
 use unmix::data::{Sparse, Workspace};
-use unmix::num::Block;
+use unmix::internal::num::Block;
 use unmix::stats::{Gather, Packer, Partial, Unpacker};
 use unmix::{Real, Result, Run, with_rows};
 

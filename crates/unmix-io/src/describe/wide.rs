@@ -5,7 +5,7 @@ use super::{Cells, Contents, LISTED, Totals};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use unmix::data::RandomAccess;
-use unmix::num::Block;
+use unmix::internal::num::Block;
 use unmix::{Error, Real, Result, Rows, Run};
 
 /// Columns of a panel.

@@ -21,7 +21,7 @@ fn pictures(html: &str) -> Vec<Vec<u8>> {
 
 /// Synthetic colour patches of 4 x 4 pixels in units of `unit`: nearly grey, with a little more variance in red than in blue.
 fn patches(unit: f64) -> Matrix<f64> {
-    let draw = unmix::num::random::Stream::new(3, 0);
+    let draw = unmix::internal::num::random::Stream::new(3, 0);
     Matrix::from_fn(300, 48, |i, j| {
         let light = draw.normal((i * 17) as u64) + 0.3 * draw.normal((1_000_000 + i * 48 + j) as u64);
         unit * (([121.0, 105.0, 94.0][j % 3] + 12.0 * light) / 255.0)

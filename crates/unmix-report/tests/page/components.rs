@@ -1,7 +1,7 @@
 //! Components as bars and as curves.
 
 use crate::{fit, ica, made, rows, section};
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{Features, Matrix};
 use unmix_report::Options;
 

@@ -2,7 +2,7 @@
 
 use crate::{made, rows, section};
 use serde_json::{Map, json};
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{Features, Matrix, Run};
 use unmix_report::Options;
 

@@ -190,7 +190,7 @@ fn a_fit_that_did_not_converge_has_a_warning_and_a_model_without_variances_no_va
 #[test]
 fn pages_of_large_colour_images_are_small() {
     let (h, w) = (160, 120);
-    let draw = unmix::num::random::Stream::new(5, 0);
+    let draw = unmix::internal::num::random::Stream::new(5, 0);
     let x = Matrix::from_fn(30, h * w * 3, |i, j| draw.uniform((i * h * w * 3 + j) as u64));
     let mut any = rows(&x, Features { names: None, shape: Some(vec![h, w, 3]) });
     let model = fit(&mut any, 29);

@@ -129,7 +129,7 @@ fn standardised_fits_and_stability_are_on_the_page() {
 #[test]
 fn kurtosis_is_that_of_all_rows() {
     let n = 6000;
-    let draw = unmix::num::random::Stream::new(9, 0);
+    let draw = unmix::internal::num::random::Stream::new(9, 0);
     let burst = |i: usize| if i % 3000 < 40 { 25.0 } else { 0.0 };
     let sources = |i: usize| {
         [

@@ -48,7 +48,7 @@ fn filters_are_products_of_decoders_and_other_models_have_none() {
     let found = filters(&model).unwrap().unwrap();
     let own = |i: usize| model.tensor(&format!("layers.{i}.components")).unwrap().to_matrix();
     assert_eq!(found[0], own(0));
-    let product = unmix::num::factor::multiply(&own(1), &own(0));
+    let product = unmix::internal::num::factor::multiply(&own(1), &own(0));
     assert!((0..7).all(|j| found[1].row(j).iter().zip(product.row(j)).all(|(a, b)| (a - b).abs() < 1e-12)));
     let single = unmix::with_rows!(&mut rows(&x, Features::default()), rows => {
         Rfn { n_components: 3, max_iter: 5, ..Rfn::default() }.fit(rows, &Run::default())

@@ -5,8 +5,8 @@ use crate::Experiment;
 use crate::lab::{Lab, filters};
 use crate::pictures::{GreyPatches, grey_patches};
 use serde_json::json;
-use unmix::num::random::Stream;
-use unmix::sparse::{Atoms, Lasso, Measure, Work, measure};
+use unmix::internal::num::random::Stream;
+use unmix::internal::sparse::{Atoms, Lasso, Measure, Work, measure};
 use unmix::{Matrix, Result};
 use unmix_report::{Content, Sheet};
 

@@ -7,7 +7,7 @@ use crate::lab::{K, Lab, SLOW, filters, rule, rule_of, trained, trained_linear};
 use crate::measure::{self, Decoder};
 use crate::pictures::{PatchSet, PublishedPictures};
 use serde_json::json;
-use unmix::num::factor;
+use unmix::internal::num::factor;
 use unmix::{Matrix, Model, Result};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {

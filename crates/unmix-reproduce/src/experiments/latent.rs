@@ -7,7 +7,7 @@ use crate::lab::{Lab, SLOW, TrainingOptions, rule_of, train_rule};
 use crate::measure::Decoder;
 use serde_json::json;
 use unmix::Result;
-use unmix::neural::{Constraint, Spec};
+use unmix::internal::neural::{Constraint, Spec};
 
 pub(super) const LATENT: Experiment = Experiment {
     key: "latent",

@@ -8,7 +8,7 @@ use crate::lab::Lab;
 use crate::output::shown;
 use serde_json::{Value, json};
 use unmix::datasets::sparse_codes;
-use unmix::sparse::{Atoms, Lasso, Proximal, StoppingRule};
+use unmix::internal::sparse::{Atoms, Lasso, Proximal, StoppingRule};
 use unmix::{AnyRows, Matrix, Model, Result, Rows};
 use unmix_report::{Content, Sheet};
 

@@ -4,7 +4,7 @@ use super::CHAPTER;
 use crate::Experiment;
 use crate::lab::Lab;
 use serde_json::json;
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{Matrix, Result};
 use unmix_report::{Content, Sheet};
 

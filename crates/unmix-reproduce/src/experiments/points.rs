@@ -5,7 +5,7 @@ use crate::lab::{Lab, filters};
 use crate::measure;
 use serde_json::json;
 use unmix::datasets::{Distribution, points};
-use unmix::num::factor;
+use unmix::internal::num::factor;
 use unmix::{Matrix, Result};
 use unmix_report::{Content, Sheet};
 

@@ -5,7 +5,7 @@ use crate::lab::{K, Lab, TrainingOptions, as_pictures, filters, train_rule};
 use crate::measure;
 use crate::pictures::PatchSet;
 use serde_json::json;
-use unmix::neural::Spec;
+use unmix::internal::neural::Spec;
 use unmix::{Matrix, Result};
 use unmix_report::Sheet;
 

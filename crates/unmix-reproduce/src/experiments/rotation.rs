@@ -6,7 +6,7 @@ use crate::lab::{K, Lab, filters};
 use crate::measure;
 use crate::pictures::PublishedPictures;
 use serde_json::json;
-use unmix::num::factor;
+use unmix::internal::num::factor;
 use unmix::{Matrix, Result};
 use unmix_report::{Content, Sheet};
 

@@ -6,14 +6,14 @@ use crate::lab::{Lab, filters};
 use crate::measure::unit_rows;
 use crate::output::shown;
 use serde_json::{Map, json};
-use unmix::autoencoder::{Gating, SparseGate};
 use unmix::data::Workspace;
 use unmix::datasets::sparse_codes;
+use unmix::internal::autoencoder::{Gating, SparseGate};
+use unmix::internal::num::factor;
+use unmix::internal::num::random::Stream;
+use unmix::internal::sparse::{Atoms, Lasso, Proximal, StoppingRule, Work};
 use unmix::method::find;
 use unmix::model::{Encoder, Report, Tensor, Tensors};
-use unmix::num::factor;
-use unmix::num::random::Stream;
-use unmix::sparse::{Atoms, Lasso, Proximal, StoppingRule, Work};
 use unmix::{AnyRows, Dtype, Features, Matrix, Model, Result, Rows};
 use unmix_report::{Content, Sheet};
 

@@ -7,7 +7,7 @@ use crate::lab::{Lab, as_courses, filters};
 use crate::measure;
 use serde_json::{Value, json};
 use unmix::datasets::{MixedSources, SignalDesign, signals};
-use unmix::num::factor;
+use unmix::internal::num::factor;
 use unmix::{Matrix, Model, Result};
 use unmix_report::Sheet;
 

@@ -3,8 +3,8 @@
 use super::CHAPTER;
 use crate::Experiment;
 use crate::lab::Lab;
-use unmix::num::random::Stream;
-use unmix::sparse::{Atoms, Checked, Lasso, Measure, Proximal, StoppingRule, Work, measure};
+use unmix::internal::num::random::Stream;
+use unmix::internal::sparse::{Atoms, Checked, Lasso, Measure, Proximal, StoppingRule, Work, measure};
 use unmix::{Matrix, Result};
 use unmix_report::{Content, Sheet};
 

@@ -3,7 +3,7 @@
 use crate::Experiment;
 use crate::lab::Lab;
 use serde_json::json;
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{Matrix, Result, Run};
 use unmix_report::{Content, Sheet};
 

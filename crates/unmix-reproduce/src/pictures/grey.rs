@@ -3,7 +3,7 @@
 use super::opened;
 use crate::Options;
 use unmix::datasets::{Pictures, leaves};
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{Matrix, Result, Run};
 
 /// Patches of 8x8 pixels, not centred, from 0 to 1: a training set, and held-out ones.

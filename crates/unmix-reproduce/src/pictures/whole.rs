@@ -121,7 +121,7 @@ fn made(n: usize) -> PictureRows {
         // Very different frequencies, so that successive pictures differ.
         j => (0.7f64.powi(j as i32 - 1) / all).sqrt() * wave(7 * j, i, n),
     });
-    let values = unmix::num::factor::multiply(&weights, &patterns).into_vec();
+    let values = unmix::internal::num::factor::multiply(&weights, &patterns).into_vec();
     let shape = vec![MADE, MADE];
     let origin = format!("{n} synthetic pictures, {MADE} x {MADE} pixels, sums of waves");
     PictureRows {

@@ -1,8 +1,8 @@
 //! Modules of many rows beside outliers: logarithms of overdispersed counts, as of cells and genes.
 
 use unmix::biclusters::{Refits, biclusters};
+use unmix::internal::num::random::Stream;
 use unmix::metrics::consensus_score;
-use unmix::num::random::Stream;
 use unmix::{AnyRows, Rfn, Rows, Run};
 
 pub(super) const GENES: usize = 600;

@@ -3,8 +3,8 @@
 use super::*;
 use crate::made::{cast, on_threads};
 use unmix::Run;
+use unmix::internal::num::random::Stream;
 use unmix::method::complete_dictionary::Algorithm;
-use unmix::num::random::Stream;
 use unmix::power::{Contrast, Contrasted, PowerMap};
 
 #[test]

@@ -1,7 +1,7 @@
 //! Maps without data: rates of convergence, and identities.
 
 use super::*;
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::power::{Image, PowerIteration, PowerMap, Projection, Shift};
 use unmix::{Result, Run};
 

@@ -9,8 +9,8 @@ mod weights;
 
 use crate::made::on_threads;
 use unmix::datasets::{SparseCombinations, bernoulli_gaussian};
+use unmix::internal::num::factor;
 use unmix::method::complete_dictionary::{CompleteDictionary, Refine};
-use unmix::num::factor;
 use unmix::{Matrix, Model, Rows};
 
 /// Rows of `p` orthogonal atoms in as many columns.

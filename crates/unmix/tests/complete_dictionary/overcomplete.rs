@@ -1,7 +1,7 @@
 //! More atoms than columns by the generalised power iteration: fourth powers on the sphere from many starts (Qu et al. 2020).
 
 use super::*;
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::power::{Contrast, Contrasted, PowerIteration, Projection, Shift};
 use unmix::{Outcome, Run};
 

@@ -3,7 +3,7 @@
 use super::Design;
 use crate::made::numbers;
 use serde_json::json;
-use unmix::num::{Matrix, factor};
+use unmix::internal::num::{Matrix, factor};
 
 /// Posteriors of one side: means and covariances of factors and offset, in the units of the cells.
 struct Side {

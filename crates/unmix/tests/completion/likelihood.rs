@@ -5,7 +5,7 @@ use crate::made::{apart, encode, numbers, settings, try_fit, warned};
 use serde_json::json;
 use unmix::data::{Sparse, VecSink};
 use unmix::impute::{ImputeOptions, Imputer};
-use unmix::num::factor;
+use unmix::internal::num::factor;
 use unmix::{AnyRows, Features, Model, Rows, Run};
 
 #[test]
@@ -77,7 +77,7 @@ fn errors_of_rows_of_the_fit_include_the_uncertainty_of_the_parameters() {
             assert!(notes.is_empty(), "{notes:?}");
             let (same, narrow, _) = errors(&model, rows(), 0);
             assert!(apart(&fills, &same) == 0.0);
-            let noise = unmix::num::random::Stream::new(90 + seed, 3);
+            let noise = unmix::internal::num::random::Stream::new(90 + seed, 3);
             for at in (0..400).filter(|at| design.x[*at].is_nan()) {
                 let new = design.truth[at] + 0.5 * noise.normal(at as u64);
                 let inside = |std: f64| usize::from((fills[at] - new).abs() < 1.96 * std);

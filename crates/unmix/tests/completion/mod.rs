@@ -8,7 +8,7 @@ mod rows;
 mod soft;
 
 use crate::made::{numbers, settings, try_fit};
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{Matrix, Model};
 
 /// A matrix of which some cells are known.

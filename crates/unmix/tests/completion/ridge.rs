@@ -3,7 +3,7 @@
 use super::{Design, cells_of_freedom, completed};
 use crate::made::{apart, encode, numbers, settings, try_fit};
 use serde_json::json;
-use unmix::num::Matrix;
+use unmix::internal::num::Matrix;
 
 /// `sum (y - m - b - c - a v)² + alpha (sum n_i |a_i|² + sum n_j |v_j|²) + 5 (sum b² + sum c²)` over the cells, in units of their
 /// spread.
@@ -62,7 +62,7 @@ fn no_change_of_factors_or_offsets_costs_less_and_the_cost_never_rises() {
     let of = Cost { design: &design, m, unit, alpha: 0.1 };
     let top = of.of(&best);
     assert!((top / n * unit * unit / cost[cost.len() - 1] - 1.0).abs() < 1e-6, "{top}");
-    let draws = unmix::num::random::Stream::new(4, 0);
+    let draws = unmix::internal::num::random::Stream::new(4, 0);
     for trial in 0..40u64 {
         let mut other = best.clone();
         let normal = |i: usize| 1e-3 * draws.normal(1000 * trial + i as u64);

@@ -97,7 +97,7 @@ fn intervals_have_their_nominal_coverage() {
         let cells: Vec<(u64, u64)> =
             hidden.iter().map(|at| ((at / design.p) as u64, (at % design.p) as u64)).collect();
         let (values, std) = predict_cells(&model, &cells, true).unwrap();
-        let noise = unmix::num::random::Stream::new(seed, 77);
+        let noise = unmix::internal::num::random::Stream::new(seed, 77);
         for ((at, value), std) in hidden.iter().zip(values).zip(std) {
             let off = (design.truth[*at] + 0.5 * noise.normal(*at as u64) - value).abs() / std;
             inside[0] += f64::from(u8::from(off < 1.645));

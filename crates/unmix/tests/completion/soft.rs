@@ -3,7 +3,7 @@
 use super::{Design, completed};
 use crate::made::{apart, encode, numbers};
 use serde_json::json;
-use unmix::num::{Matrix, factor};
+use unmix::internal::num::{Matrix, factor};
 use unmix::{Model, Outcome};
 
 /// Residuals of the observed cells; 0 for missing ones.

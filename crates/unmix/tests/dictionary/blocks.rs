@@ -3,7 +3,7 @@
 use super::{diagnostic, made, recovered};
 use crate::made::{dot, encode, falling, median, numbers, settings, try_fit, warned};
 use serde_json::{Value, json};
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{DictionaryLearning, Matrix, Model, Outcome, Rows, Run};
 
 fn fit(given: Value, x: &[f64], p: usize) -> Model {

@@ -7,7 +7,7 @@ mod diagnostics;
 mod stability;
 mod stream;
 
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{Matrix, Model};
 
 /// Rows that are sums of three of 30 atoms of 20 numbers, with noise, and these atoms (table 17.9).

@@ -3,8 +3,8 @@
 use super::made;
 use crate::made::{falling, settings, try_fit};
 use serde_json::json;
+use unmix::internal::num::random::Stream;
 use unmix::metrics::match_rows;
-use unmix::num::random::Stream;
 use unmix::stability::{Trials, Verdict, stability};
 use unmix::{AnyRows, Matrix, Rows, Run};
 

@@ -5,8 +5,8 @@ use crate::made::{apart, encode, numbers, on_threads, scores, settings, try_fit}
 use serde_json::{Value, json};
 use unmix::data::VecSink;
 use unmix::impute::{ImputeOptions, Imputer};
-use unmix::num::factor;
-use unmix::num::random::Stream;
+use unmix::internal::num::factor;
+use unmix::internal::num::random::Stream;
 use unmix::{AnyRows, Error, Matrix, Model, Rows, Run};
 
 fn without(x: &[f64], share: f64, seed: u64) -> Vec<f64> {

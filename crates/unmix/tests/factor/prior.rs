@@ -5,8 +5,8 @@ use crate::made::{apart, encode, numbers, settings, try_fit, warned};
 use crate::naive;
 use crate::skipped::skipped;
 use serde_json::{Value, json};
-use unmix::num::factor;
-use unmix::num::random::Stream;
+use unmix::internal::num::factor;
+use unmix::internal::num::random::Stream;
 use unmix::{Matrix, Model, Outcome};
 
 /// Rows of two factors of density `exp(-|z|) / 2` with loadings that no rotation makes sparse, and the loadings.

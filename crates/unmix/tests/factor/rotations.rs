@@ -3,7 +3,7 @@
 use super::{covariance, fit, made};
 use crate::made::{apart, numbers, warned};
 use serde_json::json;
-use unmix::num::factor;
+use unmix::internal::num::factor;
 use unmix::{Matrix, Model};
 
 const P: usize = 9;
@@ -88,7 +88,7 @@ fn orthogonal_rotations_maximise_their_criteria() {
 /// Three clusters of columns, each loading on one of three correlated factors: oblique rotations recover factors and correlations.
 #[test]
 fn oblique_rotations_find_correlated_factors_of_simple_structure() {
-    use unmix::num::random::Stream;
+    use unmix::internal::num::random::Stream;
     let (n, draws) = (4000, Stream::new(33, 0));
     let mut x = Vec::with_capacity(n * P);
     for i in 0..n {

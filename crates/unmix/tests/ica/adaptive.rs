@@ -4,7 +4,7 @@ use super::made::{amari, components, fit, gain, mix, mixing};
 use crate::made::{apart, median, settings};
 use serde_json::{Value, json};
 use unmix::datasets::{Distribution, independent};
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{AnyRows, Matrix, Outcome, Rows, Run};
 
 fn made(distributions: &[Distribution], n: usize, seed: u64) -> Matrix<f64> {

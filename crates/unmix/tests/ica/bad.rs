@@ -95,7 +95,7 @@ fn fewer_samples_than_channels_leave_one_source_fewer_than_samples() {
 
 #[test]
 fn gaussian_sources_give_a_warning() {
-    let s = unmix::num::random::Stream::new(3, 0);
+    let s = unmix::internal::num::random::Stream::new(3, 0);
     let (n, k) = (4000, 5);
     let white = Matrix::from_fn(n, k, |i, j| s.normal((i * k + j) as u64));
     let two = {

@@ -4,7 +4,7 @@ use super::made::{components, fit, fit_on, laplace, mix, mixed_kinds, mixing};
 use crate::made::apart;
 use serde_json::{Value, json};
 use unmix::Matrix;
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 
 fn same_bits(a: (&str, Value), b: (&str, Value), x: &[f64], p: usize) {
     let [first, second] = [a, b].map(|(key, given)| components(&fit(key, given, x, p)));
@@ -61,7 +61,7 @@ fn the_fixed_point_and_the_quasi_newton_steps_have_one_solution() {
 
 #[test]
 fn skewness_separates_skewed_sources() {
-    let s = unmix::num::random::Stream::new(4, 0);
+    let s = unmix::internal::num::random::Stream::new(4, 0);
     let sources = unmix::Matrix::from_fn(6000, 4, |i, j| -s.uniform((4 * i + j) as u64).ln() - 1.0);
     let a = mixing(4, 4, 4);
     let x = mix(&sources, &a);
@@ -189,8 +189,10 @@ fn of_several_searches_the_one_with_the_highest_likelihood_is_kept() {
             sign * loss[i] + 0.5 * square[i] + integral(sign)
         };
         let w = model.tensor("components").unwrap().to_matrix();
-        let determinant =
-            unmix::num::factor::eigenvalues(&unmix::num::factor::multiply_transposed(&w, &w)).unwrap();
+        let determinant = unmix::internal::num::factor::eigenvalues(
+            &unmix::internal::num::factor::multiply_transposed(&w, &w),
+        )
+        .unwrap();
         (0..k).map(own).sum::<f64>() - 0.5 * determinant.iter().map(|v| v.ln()).sum::<f64>()
     };
     let values: Vec<f64> = (1..=8).map(value).collect();
@@ -261,14 +263,14 @@ fn natural_gradient(x: &Matrix<f64>, psi: impl Fn(f64) -> f64) -> Matrix<f64> {
     let (n, k) = (x.rows(), x.cols());
     let mut w = Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j)));
     for _ in 0..4000 {
-        let y = unmix::num::factor::multiply_transposed(x, &w);
+        let y = unmix::internal::num::factor::multiply_transposed(x, &w);
         let gradient = Matrix::from_fn(k, k, |i, j| {
             (0..n).map(|r| psi(y[(r, i)]) * y[(r, j)]).sum::<f64>() / n as f64 - f64::from(u8::from(i == j))
         });
         if gradient.as_slice().iter().all(|g| g.abs() < 1e-9) {
             return w;
         }
-        let step = unmix::num::factor::multiply(&gradient, &w);
+        let step = unmix::internal::num::factor::multiply(&gradient, &w);
         w = Matrix::from_fn(k, k, |i, j| w[(i, j)] - 0.5 * step[(i, j)]);
     }
     panic!("the plain iteration does not converge");

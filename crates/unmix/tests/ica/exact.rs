@@ -4,7 +4,7 @@ use super::made::{fit, laplace, mix, mixed_kinds, mixing, residual, sources};
 use crate::naive;
 use serde_json::json;
 use unmix::Matrix;
-use unmix::num::factor;
+use unmix::internal::num::factor;
 
 /// All combinations of three sources that take the values -2, 0 (six times) and 2: exactly independent, exactly white, of excess
 /// kurtosis exactly 1.

@@ -3,7 +3,7 @@
 use super::made::{amari, fit, fit_f32, gain, mix, mixed_kinds, mixing};
 use crate::made::{median, settings};
 use serde_json::{Value, json};
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{AnyRows, Matrix, Outcome, Rows, Run};
 
 /// Median Amari distance over five mixtures, and the number of iterations of each.

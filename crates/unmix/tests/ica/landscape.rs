@@ -5,7 +5,7 @@ use super::made::{fit, mixing};
 use serde_json::json;
 use unmix::Matrix;
 use unmix::data::Workspace;
-use unmix::num::{Block, factor, random::Stream};
+use unmix::internal::num::{Block, factor, random::Stream};
 use unmix::stats::{Contrast, SourceSums, SourceView, UnitSums};
 
 /// All combinations of sources that take the values `-a`, 0 and `a`: exactly independent, of variance 1, and of excess kurtosis `1 / (2

@@ -2,8 +2,9 @@
 
 use crate::made::{cast, numbers, settings};
 use serde_json::Value;
-use unmix::num::random::Stream;
-use unmix::{AnyRows, Matrix, Model, Rows, Run, num::factor};
+use unmix::internal::num::factor;
+use unmix::internal::num::random::Stream;
+use unmix::{AnyRows, Matrix, Model, Rows, Run};
 
 /// Four kinds of source that are common in the literature, all of unit variance: Laplace, uniform, Bernoulli-Gaussian (not 0 with
 /// probability 0.3), and Student's t with 6 degrees of freedom.

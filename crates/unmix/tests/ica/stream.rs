@@ -3,7 +3,7 @@
 use super::made::{amari, gain, mix, mixed_kinds, mixing};
 use crate::made::settings;
 use serde_json::{Value, json};
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{AnyRows, Error, Matrix, Model, Outcome, Result, Rows, Run};
 
 fn learn(given: &Value, before: Option<&Model>, x: &[f64], p: usize) -> Result<Model> {

@@ -3,7 +3,7 @@
 use super::made::{fit, gain, mix, mixing};
 use serde_json::{Value, json};
 use unmix::Matrix;
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 
 /// Sources of variance 1 that are 0 with probability 0.7 and normal otherwise.
 fn sparse_sources(n: usize, k: usize, seed: u64) -> Matrix<f64> {
@@ -100,7 +100,7 @@ fn errors_are_those_of_the_asymptotic_law() {
         near("one unit", error(any, |x, a| one_by_one(fun, x, a)), gamma / (tau * tau));
         // A mixing matrix that is known to be orthogonal needs no whitening, whose errors add 1 / 4.
         let given = json!({"fun": fun, "whiten": false, "center": false});
-        let orthogonal = |seed| unmix::num::factor::orthonormal_rows(&mixing(K, K, seed));
+        let orthogonal = |seed| unmix::internal::num::factor::orthonormal_rows(&mixing(K, K, seed));
         let law = 2.0 * gamma / (4.0 * tau * tau);
         near("orthogonal mixing", error(orthogonal, |x, a| together(&given, x, a)), law);
     }
@@ -129,7 +129,7 @@ fn the_gain_matrix_of_easi_does_not_depend_on_the_mixing() {
         fit("ica", given, x, k)
     };
     let plain = run(&mix(&s, &eye), &start);
-    let moved = run(&mix(&s, &b), &unmix::num::factor::multiply(&start, &inverse));
+    let moved = run(&mix(&s, &b), &unmix::internal::num::factor::multiply(&start, &inverse));
     let (a, b) = (gain(&plain, &eye), gain(&moved, &b));
     // Signs are canonical for the decoder, which differs between the two fits.
     for i in 0..k {

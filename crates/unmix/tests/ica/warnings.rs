@@ -2,7 +2,7 @@
 
 use super::made::{amari, fit, fit_f32, gain, laplace, mix, mixing, residual};
 use serde_json::{Value, json};
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{Matrix, Model, Outcome};
 
 fn uniform(n: usize, k: usize, seed: u64) -> Matrix<f64> {
@@ -206,7 +206,7 @@ fn rows_that_are_not_white_give_a_warning_where_only_rotations_are_estimated() {
     // Exactly white rows: sources of a fit, rotated.
     let white = {
         let y = super::made::sources(&fit("ica", json!({}), &skewed, k), &skewed);
-        mix(&y, &unmix::num::factor::orthonormal_rows(&mixing(k, k, 10)))
+        mix(&y, &unmix::internal::num::factor::orthonormal_rows(&mixing(k, k, 10)))
     };
     let cases = [
         ("ica", json!({}), true),

@@ -2,8 +2,8 @@
 
 use crate::made::{Known, cast, falling, settings, try_fit};
 use serde_json::{Map, Value, json};
+use unmix::internal::num::random::Stream;
 use unmix::method::Setting;
-use unmix::num::random::Stream;
 use unmix::{METHODS, Method, Model};
 
 /// Settings and a shape that lead to one path through a solver.

@@ -141,12 +141,12 @@ fn single_precision_is_near_double() {
 fn of_factors(model: &unmix::Model, codes: &[f64], again: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let k = model.n_codes();
     let back = match model.tensor("second_rotation") {
-        Some(turn) => unmix::num::pseudo_inverse(&turn.to_matrix()).unwrap(),
+        Some(turn) => unmix::internal::num::pseudo_inverse(&turn.to_matrix()).unwrap(),
         None => unmix::Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j))),
     };
     let before = |codes: &[f64]| {
         let codes = unmix::Matrix::from_vec(codes.len() / k, k, codes.to_vec());
-        unmix::num::factor::multiply(&codes, &back).into_vec()
+        unmix::internal::num::factor::multiply(&codes, &back).into_vec()
     };
     let bartlett = model.settings()["scores"] == "bartlett";
     let scale = numbers(model, "scale");

@@ -5,7 +5,7 @@ use super::{cases_by_variance, every_case};
 use crate::made::{Known, apart, falling, numbers, on_threads, pca, settings, try_fit};
 use serde_json::{Value, json};
 use unmix::data::{Features, Sparse};
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{Error, METHODS, Outcome, Rows, Run};
 
 /// Rows of independent Laplace numbers times `unit`.

@@ -6,7 +6,7 @@ use unmix::Model;
 
 /// A fixed pseudo-random permutation of `n` items.
 fn shuffled(n: usize) -> Vec<usize> {
-    let s = unmix::num::random::Stream::new(99, n as u64);
+    let s = unmix::internal::num::random::Stream::new(99, n as u64);
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by_key(|&i| s.bits(i as u64));
     order
@@ -114,7 +114,7 @@ fn determined() -> (usize, Vec<f64>) {
     let turn = unmix::Matrix::from_fn(4, 4, |i, j| {
         [2.0, -0.5, 0.3, 0.9, 0.4, 1.5, -0.7, 0.2, -1.1, 0.6, 1.8, 0.1, 0.3, -0.2, 0.5, 1.3][4 * i + j]
     });
-    (n, unmix::num::factor::multiply(&z, &turn).into_vec())
+    (n, unmix::internal::num::factor::multiply(&z, &turn).into_vec())
 }
 
 /// Columns of the decoder, one per row of the result.

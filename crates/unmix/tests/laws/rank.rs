@@ -3,7 +3,7 @@
 use crate::made::{apart, cast, encode, falling, numbers, pca};
 use serde_json::json;
 use unmix::Matrix;
-use unmix::num::factor;
+use unmix::internal::num::factor;
 
 /// `n` rows of `p` columns of rank `rank`.
 fn deficient(n: usize, p: usize, rank: usize) -> Vec<f64> {

@@ -6,8 +6,8 @@
 use crate::made::{on_threads, settings, try_fit};
 use serde_json::{Map, Value, json};
 use std::ops::RangeBounds;
+use unmix::internal::num::random::Stream;
 use unmix::method::{Kind, Setting};
-use unmix::num::random::Stream;
 use unmix::{Error, METHODS, Method, Model, Result, Rows};
 
 const ROWS: usize = 80;

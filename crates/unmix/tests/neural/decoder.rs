@@ -4,7 +4,7 @@
 //! The field rotates such a pair back to its axes at the rate `s²(A - b + c d)`, where `A = E phi'`, `b = E z phi`, `d = E z h - E h'`,
 //! and `c` is the weight of the decoder: 1, 1 over a norm of the standard deviations, or another value that depends on its scale.
 
-use unmix::neural::{DecoderScale, Field, NONLINEAR, Sigma, Spec, State};
+use unmix::internal::neural::{DecoderScale, Field, NONLINEAR, Sigma, Spec, State};
 
 const MAIN: usize = 8;
 

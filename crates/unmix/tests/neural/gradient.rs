@@ -3,8 +3,10 @@
 
 use super::naive;
 use crate::made::apart;
-use unmix::neural::{Field, LINEAR, LINEAR_MORE, NONLINEAR, NONLINEAR_MORE, Sigma, Spec, State, TableEntry};
-use unmix::num::random::Stream;
+use unmix::internal::neural::{
+    Field, LINEAR, LINEAR_MORE, NONLINEAR, NONLINEAR_MORE, Sigma, Spec, State, TableEntry,
+};
+use unmix::internal::num::random::Stream;
 use unmix::{Matrix, Real};
 
 pub(super) const N: usize = 60;
@@ -16,10 +18,10 @@ pub(super) fn design() -> (Vec<f64>, Matrix<f64>) {
     let s = Stream::new(5, 0);
     let mix = Matrix::from_fn(P, P, |i, j| s.normal((i * P + j) as u64));
     let z = Matrix::from_fn(N, P, |i, j| s.laplace((1000 + i * P + j) as u64));
-    let mut x = unmix::num::factor::multiply(&z, &mix);
+    let mut x = unmix::internal::num::factor::multiply(&z, &mix);
     let mean: Vec<f64> = (0..P).map(|j| (0..N).map(|i| x[(i, j)]).sum::<f64>() / N as f64).collect();
     (0..N).for_each(|i| (0..P).for_each(|j| x[(i, j)] -= mean[j]));
-    let q = unmix::num::factor::orthonormal_rows(&Matrix::from_fn(K, P, |i, j| {
+    let q = unmix::internal::num::factor::orthonormal_rows(&Matrix::from_fn(K, P, |i, j| {
         s.normal((5000 + i * P + j) as u64)
     }));
     let w = Matrix::from_fn(P, K, |i, j| q[(j, i)] + 0.15 * s.normal((9000 + i * K + j) as u64));
@@ -133,7 +135,7 @@ fn the_tangent_has_no_part_along_the_columns() {
         let length = |j: usize| (0..P).map(|i| w[(i, j)].powi(2)).sum::<f64>().sqrt();
         Matrix::from_fn(P, K, |i, j| w[(i, j)] / length(j))
     };
-    let orthonormal = unmix::num::factor::orthonormal_rows(&w.transposed()).transposed();
+    let orthonormal = unmix::internal::num::factor::orthonormal_rows(&w.transposed()).transposed();
     for (row, spec) in every_rule() {
         for (w, whole) in [(&unit, false), (&orthonormal, true)] {
             let (plain, ..) = gradient(&spec, &x, w.as_slice());

@@ -2,9 +2,9 @@
 
 use crate::made::{apart, numbers, settings, try_fit};
 use serde_json::json;
-use unmix::neural::{LINEAR, LINEAR_MORE, Lambda, Order, Spec, TableEntry, flow};
-use unmix::num::factor;
-use unmix::num::random::Stream;
+use unmix::internal::neural::{LINEAR, LINEAR_MORE, Lambda, Order, Spec, TableEntry, flow};
+use unmix::internal::num::factor;
+use unmix::internal::num::random::Stream;
 use unmix::{Matrix, Model, NeuralPca, Outcome, Rows, Run, metrics};
 
 const DISTINCT: [f64; 10] = [16.0, 9.0, 5.0, 3.0, 2.0, 1.0, 0.7, 0.5, 0.3, 0.2];

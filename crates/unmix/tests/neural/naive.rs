@@ -5,8 +5,10 @@ mod loss;
 pub(super) use loss::loss;
 
 use unmix::Matrix;
-use unmix::neural::nonlinearity::ActivationFunction;
-use unmix::neural::{Anchor, DecoderScale, Lambda, Mean, Mix, Orthogonality, Slope, Space, Spec, State};
+use unmix::internal::neural::nonlinearity::ActivationFunction;
+use unmix::internal::neural::{
+    Anchor, DecoderScale, Lambda, Mean, Mix, Orthogonality, Slope, Space, Spec, State,
+};
 
 pub(super) struct Gradient {
     pub(super) g: Vec<f64>,

@@ -2,8 +2,8 @@
 //! same.
 
 use super::recover::{K, Kind, LONG, P, TIED, decomposed, matched, mixed};
-use unmix::neural::{NONLINEAR, NONLINEAR_MORE, Order, Spec, TrainingStart, train};
-use unmix::num::random::Stream;
+use unmix::internal::neural::{NONLINEAR, NONLINEAR_MORE, Order, Spec, TrainingStart, train};
+use unmix::internal::num::random::Stream;
 use unmix::{Matrix, Rows, Run};
 
 /// The true variances along the columns, in their order.
@@ -71,7 +71,7 @@ fn by_loops(x: &[f64], seed: u64) -> Matrix<f64> {
     }
     let draw = Stream::new(seed, 77);
     let random = Matrix::from_fn(K, P, |i, j| draw.normal((i * P + j) as u64));
-    let mut w = unmix::num::factor::orthonormal_rows(&random).transposed();
+    let mut w = unmix::internal::num::factor::orthonormal_rows(&random).transposed();
     let (mut first, mut second) = ([[0.0; K]; P], [[0.0; K]; P]);
     let steps = epochs * (n / batch);
     for step in 0..steps {

@@ -3,7 +3,7 @@
 use super::recover::{Kind, mixed};
 use crate::made::{numbers, settings, try_fit};
 use serde_json::json;
-use unmix::neural::{ActivationFunction, NONLINEAR, Sigma, Slope};
+use unmix::internal::neural::{ActivationFunction, NONLINEAR, Sigma, Slope};
 use unmix::{Matrix, Model, Outcome};
 
 fn fit(x: &[f64], given: serde_json::Value) -> Model {

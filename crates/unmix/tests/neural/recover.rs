@@ -1,13 +1,13 @@
 //! Which sources every nonlinear rule recovers, and which it does not, on fixed designs.
 
-use unmix::learn::Optimiser;
-use unmix::metrics::match_rows;
-use unmix::neural::{
+use unmix::internal::learn::Optimiser;
+use unmix::internal::neural::{
     Constraint, NONLINEAR, NONLINEAR_MORE, Sigma, Spec, Trained, Training, TrainingStart, train,
 };
-use unmix::num::factor;
-use unmix::num::random::Stream;
-use unmix::spectrum::{self, Decomposition, Request, Solver};
+use unmix::internal::num::factor;
+use unmix::internal::num::random::Stream;
+use unmix::internal::spectrum::{self, Decomposition, Request, Solver};
+use unmix::metrics::match_rows;
 use unmix::{Matrix, Rows, Run};
 
 pub(super) const TIED: [f64; 10] = [16.0, 4.0, 4.0, 4.0, 2.0, 0.5, 0.4, 0.3, 0.2, 0.1];

@@ -3,7 +3,7 @@
 use crate::made::{bits, cast, falling, settings};
 use serde_json::json;
 use unmix::data::{Features, RawArray, open_npy, write_npy};
-use unmix::neural::{NONLINEAR, Training, TrainingStart, train};
+use unmix::internal::neural::{NONLINEAR, Training, TrainingStart, train};
 use unmix::{NeuralPca, Rows, Run};
 
 #[test]

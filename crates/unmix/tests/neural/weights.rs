@@ -14,7 +14,7 @@ fn fit(x: &[f64], p: usize, given: Value) -> Model {
 fn plain(n: usize, deviations: &[f64], seed: u64) -> Vec<f64> {
     let variances: Vec<f64> = deviations.iter().map(|s| s * s).collect();
     let made = unmix::datasets::independent(n, &vec![Laplace; variances.len()], &variances, seed).unwrap();
-    unmix::num::factor::multiply(&made.x, &made.mixing).into_vec()
+    unmix::internal::num::factor::multiply(&made.x, &made.mixing).into_vec()
 }
 
 /// Codes of the first component, standardized.

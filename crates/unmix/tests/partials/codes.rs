@@ -2,11 +2,11 @@
 
 use super::statistics::{Statistic, gaussian, with_gaps};
 use unmix::Real;
-use unmix::autoencoder::Evaluation;
 use unmix::biclusters::{Columns, GatherModules, Members, ModuleMeans};
 use unmix::data::Workspace;
+use unmix::internal::autoencoder::Evaluation;
+use unmix::internal::num::{Block, Matrix};
 use unmix::method::sparse_coder::{Convergence, GatherConvergence, SparseCoder};
-use unmix::num::{Block, Matrix};
 use unmix::select::{CellDensities, GatherHeldOut};
 use unmix::stats::gaps::Conditional;
 use unmix::stats::{Correlations, Gather, GatherCorrelations};

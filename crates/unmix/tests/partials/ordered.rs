@@ -3,9 +3,9 @@
 use super::statistics::{Statistic, lower, with_gaps};
 use unmix::Real;
 use unmix::data::Workspace;
-use unmix::num::{Block, Matrix};
-use unmix::rectified::cubes::Cubes;
-use unmix::rectified::{CodeSums, GatherCodes, GatherCubes};
+use unmix::internal::num::{Block, Matrix};
+use unmix::internal::rectified::cubes::Cubes;
+use unmix::internal::rectified::{CodeSums, GatherCodes, GatherCubes};
 use unmix::stats::gaps::{CellLists, GatherCells};
 use unmix::stats::{
     Checksum, Entries, Gather, GatherChecksum, GatherEntries, GatherRange, GatherRows, GatherWeights,

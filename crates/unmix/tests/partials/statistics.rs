@@ -2,11 +2,11 @@
 
 use unmix::Real;
 use unmix::data::Workspace;
-use unmix::elementwise::Penalty;
-use unmix::neural::native::{NativePass, NativeSums};
-use unmix::neural::nonlinearity::Nonlinearity;
-use unmix::neural::separation::{Pass, PassSums};
-use unmix::num::{Block, Matrix, factor};
+use unmix::internal::elementwise::Penalty;
+use unmix::internal::neural::native::{NativePass, NativeSums};
+use unmix::internal::neural::nonlinearity::Nonlinearity;
+use unmix::internal::neural::separation::{Pass, PassSums};
+use unmix::internal::num::{Block, Matrix, factor};
 use unmix::stats::gaps::{
     ExpectedMoments, FactorSums, GatherFactors, GatherMoments, GatherObserved, LinearGaussian, ObservedCells,
 };

@@ -3,8 +3,8 @@
 use super::{Plain, score};
 use crate::made::{apart, encode, falling, numbers, settings, try_fit, warned};
 use serde_json::json;
-use unmix::num::random::Stream;
-use unmix::num::{Matrix, factor};
+use unmix::internal::num::random::Stream;
+use unmix::internal::num::{Matrix, factor};
 use unmix::{Model, datasets};
 
 fn fitted(given: serde_json::Value, x: &[f64], p: usize) -> Model {

@@ -3,8 +3,8 @@
 use super::{Plain, score, with_gaps};
 use crate::made::{encode, numbers, settings, try_fit};
 use serde_json::json;
-use unmix::num::random::Stream;
-use unmix::num::{Matrix, factor};
+use unmix::internal::num::random::Stream;
+use unmix::internal::num::{Matrix, factor};
 use unmix::{Error, Model, Rows, Run, datasets};
 
 fn fitted(given: serde_json::Value, x: &[f64], p: usize) -> Model {

@@ -6,7 +6,7 @@ use serde_json::json;
 use std::sync::atomic::{AtomicU64, Ordering};
 use unmix::data::VecSink;
 use unmix::impute::{ImputeOptions, Imputer};
-use unmix::num::{Matrix, factor};
+use unmix::internal::num::{Matrix, factor};
 use unmix::{AnyRows, Model, Observer, Rows, Run, datasets};
 
 fn design(n: usize, share: f64, seed: u64) -> (Vec<f64>, Vec<f64>) {

@@ -6,7 +6,7 @@ mod gaps;
 mod impute;
 
 use crate::made::numbers;
-use unmix::num::{Matrix, factor};
+use unmix::internal::num::{Matrix, factor};
 use unmix::{Model, Rows, Run};
 
 /// Parameters of a model in the units of the columns.
@@ -72,7 +72,7 @@ fn score(model: &Model, x: &[f64], p: usize) -> f64 {
 
 /// The rows with a fraction `share` of their cells missing.
 fn with_gaps(x: &[f64], share: f64, seed: u64) -> Vec<f64> {
-    let draws = unmix::num::random::Stream::new(seed, 9);
+    let draws = unmix::internal::num::random::Stream::new(seed, 9);
     let cell = |(at, x): (usize, &f64)| if draws.uniform(at as u64) < share { f64::NAN } else { *x };
     x.iter().enumerate().map(cell).collect()
 }

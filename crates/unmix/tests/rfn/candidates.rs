@@ -3,11 +3,11 @@
 use super::{centred, diagnostic, fit};
 use serde_json::json;
 use unmix::datasets::biclusters;
-use unmix::num::Matrix;
-use unmix::num::random::Stream;
-use unmix::rectified::cascade::{Candidate, CandidateSearch, project};
-use unmix::rectified::statistics::{Expected, Moments};
-use unmix::rectified::{
+use unmix::internal::num::Matrix;
+use unmix::internal::num::random::Stream;
+use unmix::internal::rectified::cascade::{Candidate, CandidateSearch, project};
+use unmix::internal::rectified::statistics::{Expected, Moments};
+use unmix::internal::rectified::{
     GatherStoredCodes, MStep, Noise, Normalisation, Parameters, Prior, Statistics, Step, StoredCodes,
 };
 use unmix::{Rows, Run};

@@ -5,7 +5,7 @@ use super::{centred, diagnostic, fit, fit_seeded, normal};
 use crate::made::{apart, cast, decode, encode, falling, numbers, on_threads, settings, try_fit};
 use serde_json::{Value, json};
 use unmix::data::Sparse;
-use unmix::num::Matrix;
+use unmix::internal::num::Matrix;
 use unmix::{AnyRows, Model, Rows};
 
 const KINDS: [&str; 3] = ["mask", "salt-pepper", "gaussian"];
@@ -24,7 +24,7 @@ fn one_corrupted_batch_of_all_rows_is_a_corrupted_pass() {
 #[test]
 fn zeros_of_sparse_rows_are_corrupted_at_the_same_rate() {
     let (n, p) = (80, 10);
-    let draws = unmix::num::random::Stream::new(4, 0);
+    let draws = unmix::internal::num::random::Stream::new(4, 0);
     let x: Vec<f64> = (0..n * p)
         .map(|i| if draws.uniform(i as u64) < 0.8 { 0.0 } else { 1.0 + draws.normal(10_000 + i as u64) })
         .collect();
@@ -102,9 +102,10 @@ fn codes_of_the_training_rows_are_those_of_the_last_pass_in_single_precision() {
         let (mean, scale) = (numbers(&model, "mean"), numbers(&model, "code_scale"));
         // The last pass: posterior means under the stored parameters, clamped, times the stored scales.
         let a = Matrix::from_fn(9, 6, |k, j| w[(j, k)] / psi[k]);
-        let mut g = unmix::num::factor::multiply(&w, &a);
+        let mut g = unmix::internal::num::factor::multiply(&w, &a);
         (0..6).for_each(|j| g[(j, j)] += 1.0);
-        let b = unmix::num::factor::multiply(&a, &unmix::num::pseudo_inverse(&g).unwrap());
+        let b =
+            unmix::internal::num::factor::multiply(&a, &unmix::internal::num::pseudo_inverse(&g).unwrap());
         let found = encode(&model, &x);
         let largest = found.iter().fold(0.0f64, |m, y| m.max(f64::from(*y)));
         for i in 0..400 {

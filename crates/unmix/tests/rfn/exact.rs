@@ -4,9 +4,9 @@ use super::{diagnostic, fit, fit_seeded};
 use crate::made::{cast, encode, numbers, on_threads, settings};
 use serde_json::{Value, json};
 use unmix::datasets::biclusters;
-use unmix::num::Matrix;
-use unmix::rectified::cascade::{Candidate, CandidateSearch, project};
-use unmix::rectified::{Normalisation, StoredCodes};
+use unmix::internal::num::Matrix;
+use unmix::internal::rectified::cascade::{Candidate, CandidateSearch, project};
+use unmix::internal::rectified::{Normalisation, StoredCodes};
 use unmix::{AnyRows, Model, Outcome, Rows, Run};
 
 /// The first rows and columns of a benchmark.
@@ -173,7 +173,7 @@ fn problem(
         (0..n).for_each(|i| (0..l).for_each(|j| held.set(i, j, of[(i, j)])));
         held
     };
-    let mut g = unmix::num::factor::multiply_transposed(&root, &root);
+    let mut g = unmix::internal::num::factor::multiply_transposed(&root, &root);
     (0..l).for_each(|j| g[(j, j)] += 1.0);
     let mut mu = fill(&mu);
     project(&mut mu, how, n as f64, None);

@@ -3,7 +3,7 @@
 use super::{diagnostic, fit};
 use crate::made::encode;
 use serde_json::json;
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 
 /// Rows in which three groups of columns rise together, each in some of the rows.
 fn modules(n: usize) -> (Vec<f64>, Vec<Vec<usize>>) {

@@ -3,10 +3,10 @@
 use super::{centred, fit, inner, normal};
 use crate::made::{apart, numbers};
 use serde_json::json;
-use unmix::num::random::Stream;
-use unmix::num::{Matrix, factor};
-use unmix::rectified::statistics::{Expected, Moments};
-use unmix::rectified::{
+use unmix::internal::num::random::Stream;
+use unmix::internal::num::{Matrix, factor};
+use unmix::internal::rectified::statistics::{Expected, Moments};
+use unmix::internal::rectified::{
     CodeSums, GatherCodes, MStep, Noise, Normalisation, Parameters, Posterior, Prior, Statistics, Step,
 };
 use unmix::stats::Gather;

@@ -13,7 +13,7 @@ mod scale;
 
 use crate::made::settings;
 use serde_json::Value;
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{AnyRows, Matrix, Model, Rows, Run};
 
 /// Normal numbers.

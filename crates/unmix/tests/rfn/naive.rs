@@ -3,8 +3,8 @@
 use super::{fit, normal};
 use crate::made::{apart, encode, numbers};
 use serde_json::json;
-use unmix::num::random::Stream;
-use unmix::num::{Matrix, factor};
+use unmix::internal::num::random::Stream;
+use unmix::internal::num::{Matrix, factor};
 
 struct Naive {
     w: Matrix<f64>,
@@ -13,7 +13,7 @@ struct Naive {
 }
 
 fn inverse(a: &Matrix<f64>) -> Matrix<f64> {
-    unmix::num::pseudo_inverse(a).unwrap()
+    unmix::internal::num::pseudo_inverse(a).unwrap()
 }
 
 /// Codes under parameters, and the covariance of the posterior.

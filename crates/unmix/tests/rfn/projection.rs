@@ -1,8 +1,8 @@
 //! The projection against a search over the feasible set.
 
-use unmix::num::random::Stream;
-use unmix::rectified::cascade::project;
-use unmix::rectified::{Normalisation, StoredCodes};
+use unmix::internal::num::random::Stream;
+use unmix::internal::rectified::cascade::project;
+use unmix::internal::rectified::{Normalisation, StoredCodes};
 
 fn projected(p: &[f64], how: Normalisation) -> Vec<f64> {
     let mut held = StoredCodes::zeros(p.len(), 1);

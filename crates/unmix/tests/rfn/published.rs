@@ -4,7 +4,7 @@ use crate::made::{cast, decode, encode, on_threads, settings, wide};
 use crate::skipped::skipped;
 use serde_json::{Value, json};
 use unmix::datasets::biclusters;
-use unmix::num::{Matrix, factor};
+use unmix::internal::num::{Matrix, factor};
 use unmix::{AnyRows, Model, Rows, Run};
 
 /// Mean and standard deviation of zeros, errors and covariances.

@@ -87,7 +87,7 @@ fn a_weight_of_two_is_the_row_twice_in_every_mode() {
 #[test]
 fn sparse_rows_are_dense_rows_less_the_center() {
     let (n, p) = (90, 12);
-    let draws = unmix::num::random::Stream::new(4, 0);
+    let draws = unmix::internal::num::random::Stream::new(4, 0);
     let x: Vec<f64> = (0..n * p)
         .map(|i| if draws.uniform(i as u64) < 0.7 { 0.0 } else { 1.0 + draws.normal(10_000 + i as u64) })
         .collect();
@@ -163,8 +163,8 @@ fn random_zeros_do_not_depend_on_threads_or_on_how_rows_come() {
 
 #[test]
 fn dropout_after_scaling_lowers_second_moments_and_before_keeps_them() {
-    use unmix::rectified::corruption::{Dropout, DropoutPlace};
-    use unmix::rectified::{Corruption, GatherCodes, Normalisation, Statistics};
+    use unmix::internal::rectified::corruption::{Dropout, DropoutPlace};
+    use unmix::internal::rectified::{Corruption, GatherCodes, Normalisation, Statistics};
     let (n, m, l) = (4000, 5, 6);
     let x = super::normal(n, m, 3);
     let b = super::normal(m, l, 4);

@@ -3,8 +3,8 @@
 use super::{fit, laplace, matrix};
 use crate::made::{bits, numbers, on_threads};
 use unmix::data::{Features, open_npy, write_npy};
+use unmix::internal::num::factor;
 use unmix::method::rica::Beta;
-use unmix::num::factor;
 use unmix::{Matrix, Outcome, Rica, Rows};
 
 fn batched(size: usize, epochs: u64) -> Rica {

@@ -4,8 +4,8 @@ use super::{cost, from_identity, normal, plain, squares};
 use crate::made::{apart, cast, falling, on_threads, pca};
 use crate::naive;
 use serde_json::json;
+use unmix::internal::num::factor;
 use unmix::method::rica::{Beta, Penalty};
-use unmix::num::factor;
 use unmix::{Matrix, Rica, Rows};
 
 const BOTH: [Penalty; 2] = [Penalty::LogCosh, Penalty::SmoothL1];

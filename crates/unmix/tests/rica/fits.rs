@@ -5,8 +5,8 @@ use crate::made::{apart, bits, cast, decode, encode, falling, numbers, on_thread
 use crate::naive;
 use serde_json::json;
 use unmix::data::{Features, RawArray, open_npy, write_npy};
+use unmix::internal::num::factor;
 use unmix::method::rica::{Beta, Penalty, UnitNorm};
-use unmix::num::factor;
 use unmix::{Outcome, Real, Rica, Rows, Run};
 
 #[test]
@@ -242,7 +242,7 @@ fn few_rows_are_whitened_in_few_directions_so_that_no_feature_is_a_single_row() 
         };
         (0..k).map(of).fold(0.0, f64::max)
     };
-    let s = unmix::num::random::Stream::new(5, 0);
+    let s = unmix::internal::num::random::Stream::new(5, 0);
     let (n, p) = (60, 300);
     let x: Vec<f64> = (0..n * p).map(|i| s.normal(i as u64)).collect();
     let few = fit(&Rica { n_components: Some(5), ..Rica::default() }, &x, p);

@@ -2,9 +2,9 @@
 
 use super::{fit, laplace, matrix, never_rises, squares};
 use crate::made::numbers;
+use unmix::internal::num::factor;
+use unmix::internal::num::random::Stream;
 use unmix::method::rica::{Beta, Penalty};
-use unmix::num::factor;
-use unmix::num::random::Stream;
 use unmix::{Matrix, Outcome, Rica};
 
 const SOURCES: usize = 8;

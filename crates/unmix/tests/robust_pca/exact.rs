@@ -3,8 +3,8 @@
 use super::{Made, fit, low_rank, rank, without_noise};
 use crate::made::{apart, numbers, pca};
 use serde_json::json;
-use unmix::num::factor;
-use unmix::num::random::Stream;
+use unmix::internal::num::factor;
+use unmix::internal::num::random::Stream;
 use unmix::{Matrix, Outcome, RobustPca};
 
 /// The published results: at most 55 iterations, relative error at most 1e-5, the exact rank; and as many iterations at every scale.

@@ -3,7 +3,7 @@
 use super::{Made, fit, low_rank, rank, without_noise};
 use crate::made::{on_threads, settings};
 use serde_json::json;
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{Error, Outcome, RobustPca, Rows};
 
 /// The rows with a fraction `share` of their cells missing.

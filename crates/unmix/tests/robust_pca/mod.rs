@@ -7,9 +7,9 @@ mod rows;
 mod units;
 
 use crate::made::on_threads;
+use unmix::internal::num::factor;
+use unmix::internal::num::random::Stream;
 use unmix::method::robust_pca::{Noise, RobustPca};
-use unmix::num::factor;
-use unmix::num::random::Stream;
 use unmix::{Matrix, Model, Rows};
 
 /// Rows that are the sum of a low-rank part, a sparse part and noise.

@@ -2,8 +2,8 @@
 
 use super::{Made, distance, fit, low_rank, rank};
 use crate::made::numbers;
+use unmix::internal::num::factor;
 use unmix::method::robust_pca::{Noise, RobustPca};
-use unmix::num::factor;
 use unmix::{Matrix, Outcome};
 
 /// An oracle: the matrix of rank `r` nearest to the cells without errors, computed with knowledge of which cells these are, from the

@@ -3,7 +3,7 @@
 use super::{Made, fit, low_rank, without_noise};
 use crate::made::{encode, numbers, on_threads};
 use serde_json::json;
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{RobustPca, Rows};
 
 /// 100 columns, 5 components, errors of 1 in a tenth of the cells: codes accurate to 1e-7, at any scale, also with missing cells.

@@ -85,7 +85,7 @@ fn the_evaluation_is_that_of_plain_loops() {
         let k = found.n_components_pca;
         assert_eq!(k, found.l0.round() as usize);
         let centred: Vec<f64> = other.iter().enumerate().map(|(i, x)| x - center[i % 32]).collect();
-        let values = unmix::num::factor::svd_right(&Matrix::from_vec(300, 32, centred)).unwrap().0;
+        let values = unmix::internal::num::factor::svd_right(&Matrix::from_vec(300, 32, centred)).unwrap().0;
         near(found.fvu_pca, values[k..].iter().map(|s| s * s).sum::<f64>() / about);
     }
 }

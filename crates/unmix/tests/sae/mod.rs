@@ -8,7 +8,7 @@ mod saelens;
 mod stream;
 
 use crate::made::dot;
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{Matrix, Model, Rows, Run, SparseAutoencoder};
 
 /// Table 17.11: sums of 64 atoms of 32 numbers with positive codes, 5 % of which are not 0, a mean and noise; and the atoms.

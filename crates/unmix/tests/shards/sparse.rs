@@ -4,7 +4,7 @@ use super::distributed::bytes_but_run;
 use crate::made::{fit_any, settings};
 use serde_json::{Value, json};
 use unmix::data::{Features, Sparse};
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{AnyRows, METHODS, Model, Rows, Run, shards};
 
 /// Compressed sparse rows.

@@ -2,8 +2,8 @@
 
 use unmix::Matrix;
 use unmix::datasets::Distribution;
-use unmix::num::factor;
-use unmix::num::random::Stream;
+use unmix::internal::num::factor;
+use unmix::internal::num::random::Stream;
 
 /// Distribution of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -77,7 +77,7 @@ fn halves_of_a_recording_consist_of_blocks_of_samples() {
     // Autocorrelated Gaussian columns of equal variance, which have no distinguished directions.
     let (n, p) = (4000, 6);
     let mut state = [0.0; 6];
-    let draw = unmix::num::random::Stream::new(1, 1);
+    let draw = unmix::internal::num::random::Stream::new(1, 1);
     let slow = Matrix::from_fn(n, p, |i, j| {
         state[j] = 0.9 * state[j] + 0.436 * draw.normal((i * p + j) as u64);
         state[j]

@@ -1,7 +1,7 @@
 //! The separation coefficient of a pair of sources, against the numerical derivative of the update field on product densities.
 
-use unmix::neural::pairs::separation;
-use unmix::neural::separation::Separation;
+use unmix::internal::neural::pairs::separation;
+use unmix::internal::neural::separation::Separation;
 
 /// `m` equally likely values of a distribution, standardized to variance 1, from its quantile function.
 fn values(quantile: fn(f64) -> f64, m: usize) -> Vec<f64> {

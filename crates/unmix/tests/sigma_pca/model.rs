@@ -5,9 +5,9 @@ use crate::made::{Known, apart, bits, cast, encode, numbers, on_threads, setting
 use crate::naive;
 use serde_json::{Value, json};
 use unmix::datasets::Distribution::{Laplace, Uniform};
+use unmix::internal::neural::gpm::GpmOptions;
+use unmix::internal::neural::start::{Principal, PrincipalOptions};
 use unmix::metrics::match_rows;
-use unmix::neural::gpm::GpmOptions;
-use unmix::neural::start::{Principal, PrincipalOptions};
 use unmix::{AnyRows, Features, Matrix, Model, Outcome, Rows, Run, SigmaPca};
 
 fn fit<T: Known>(given: Value, x: &[T], p: usize) -> Model {
@@ -178,7 +178,7 @@ fn variances_of_very_different_size_are_no_obstacle() {
     let problem = tied("scales", 3000, [Laplace, Uniform, Laplace, Uniform, Uniform], 5);
     let turn = problem.truth.clone();
     // In the coordinates of the sources, with columns multiplied by 1 to 1e-4.
-    let mut x = unmix::num::factor::multiply_transposed(&problem.x, &turn).into_vec();
+    let mut x = unmix::internal::num::factor::multiply_transposed(&problem.x, &turn).into_vec();
     for row in x.chunks_exact_mut(5) {
         row.iter_mut().enumerate().for_each(|(j, v)| *v *= 0.1f64.powi(j as i32));
     }
@@ -212,7 +212,7 @@ fn more_components_than_the_rank_and_fixed_widths_for_each() {
 #[test]
 fn every_variant_fits_with_every_sigma_and_those_that_standardise_nothing_say_so() {
     let (x, _) = mixed(60);
-    for variant in unmix::neural::NONLINEAR {
+    for variant in unmix::internal::neural::NONLINEAR {
         let of = |sigma: Option<&str>| {
             fit(json!({"variant": variant.key, "sigma": sigma, "max_epochs": 1, "n_components": 3}), &x, 10)
         };

@@ -3,12 +3,12 @@
 use super::problems::{Problem, in_coordinates, least_cosine, published, tied};
 use std::ops::RangeInclusive;
 use unmix::datasets::Distribution::{Laplace, Uniform};
-use unmix::neural::gpm::{FixedPoint, GpmOptions};
-use unmix::neural::native::{self, NativePass, NativeSums};
-use unmix::neural::nonlinearity::Nonlinearity;
-use unmix::neural::start::Principal;
-use unmix::num::factor;
-use unmix::num::random::Stream;
+use unmix::internal::neural::gpm::{FixedPoint, GpmOptions};
+use unmix::internal::neural::native::{self, NativePass, NativeSums};
+use unmix::internal::neural::nonlinearity::Nonlinearity;
+use unmix::internal::neural::start::Principal;
+use unmix::internal::num::factor;
+use unmix::internal::num::random::Stream;
 use unmix::{Matrix, Outcome, Run};
 
 fn fixed(k: usize, a: f64) -> GpmOptions {

@@ -4,11 +4,11 @@ use super::problems::{Problem, in_coordinates, least_cosine, published, tied};
 use crate::made::{numbers, settings, try_fit};
 use serde_json::json;
 use unmix::datasets::Distribution::{self, Exponential, Gaussian, Laplace, Uniform};
-use unmix::neural::gpm::{FixedPoint, GpmOptions};
-use unmix::neural::nonlinearity::Nonlinearity;
-use unmix::neural::start::Principal;
-use unmix::num::factor;
-use unmix::num::random::Stream;
+use unmix::internal::neural::gpm::{FixedPoint, GpmOptions};
+use unmix::internal::neural::nonlinearity::Nonlinearity;
+use unmix::internal::neural::start::Principal;
+use unmix::internal::num::factor;
+use unmix::internal::num::random::Stream;
 use unmix::{Matrix, Outcome, Run};
 
 /// The components after every iteration, and the number of sweeps so far, including those for the covariance and the rotation.

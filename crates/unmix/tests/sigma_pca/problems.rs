@@ -1,8 +1,8 @@
 //! Rows with known sources.
 
 use unmix::datasets::{Distribution, MixedSources, SignalDesign, independent, points, signals};
+use unmix::internal::neural::start::{Principal, PrincipalOptions};
 use unmix::metrics::match_rows;
-use unmix::neural::start::{Principal, PrincipalOptions};
 use unmix::{Matrix, Real, Rows, Run};
 
 /// Variances of ten sources, of which the first five are wanted; three of these are equal.

@@ -6,9 +6,9 @@ use crate::skipped::skipped;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use unmix::datasets::Distribution;
-use unmix::neural::evidence::SamplingError;
-use unmix::neural::pairs::{Unresolved, VerdictInput, in_words, verdicts};
-use unmix::neural::separation::Separation;
+use unmix::internal::neural::evidence::SamplingError;
+use unmix::internal::neural::pairs::{Unresolved, VerdictInput, in_words, verdicts};
+use unmix::internal::neural::separation::Separation;
 use unmix::{AnyRows, Model, Outcome, Rows, Run};
 
 fn fit(sample: &Sample, given: Value) -> Model {

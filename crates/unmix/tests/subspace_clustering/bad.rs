@@ -64,7 +64,7 @@ fn rows_far_from_0_give_a_warning_without_centring() {
 
 #[test]
 fn one_cluster_in_nearly_all_columns_gives_a_warning() {
-    let draws = unmix::num::random::Stream::new(5, 0);
+    let draws = unmix::internal::num::random::Stream::new(5, 0);
     let sizes = [30.0, 20.0, 12.0, 7.0, 4.0, 2.0];
     let x = Matrix::from_fn(120, 6, |i, j| sizes[j] * draws.normal((6 * i + j) as u64));
     let none = "no clusters were found: all rows are in one subspace, of dimension";

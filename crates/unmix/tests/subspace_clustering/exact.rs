@@ -3,9 +3,9 @@
 use super::{bases, fit, labels, union};
 use crate::made::{apart, cast, encode, numbers, on_threads, pca};
 use serde_json::json;
+use unmix::internal::num::factor;
 use unmix::method::subspace_clustering::{Algorithm, Dimensions};
 use unmix::metrics::subspace_angles;
-use unmix::num::factor;
 use unmix::{Error, Matrix, Model, Rows, SubspaceClustering};
 
 fn spec(k: usize, d: usize) -> SubspaceClustering {

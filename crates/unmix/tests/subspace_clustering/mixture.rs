@@ -4,9 +4,9 @@ use super::{bases, fit, labels, union};
 use crate::made::{apart, numbers, on_threads, scores, settings, try_fit};
 use serde_json::json;
 use unmix::data::VecSink;
+use unmix::internal::num::factor;
 use unmix::method::subspace_clustering::{Algorithm, Dimensions};
 use unmix::metrics::clustering_accuracy;
-use unmix::num::factor;
 use unmix::{Matrix, Model, Rows, Run, SubspaceClustering};
 
 fn spec(k: usize, d: usize) -> SubspaceClustering {

@@ -5,9 +5,9 @@ use crate::lab::Lab;
 use crate::output::shown;
 use serde_json::json;
 use unmix::datasets::sparse_codes;
+use unmix::internal::num::factor;
+use unmix::internal::sparse::{Atoms, Checked, Lasso, Measure, StoppingRule, measure};
 use unmix::model::Tensor;
-use unmix::num::factor;
-use unmix::sparse::{Atoms, Checked, Lasso, Measure, StoppingRule, measure};
 use unmix::{AnyRows, Matrix, Result, Rows};
 use unmix_report::{Content, Sheet};
 

@@ -8,7 +8,7 @@ use crate::measure::autocorrelation;
 use crate::output::{Grid, GridCell};
 use serde_json::{Value, json};
 use sets::{PictureSet, Sources};
-use unmix::num::random::Stream;
+use unmix::internal::num::random::Stream;
 use unmix::{AnyRows, Event, Matrix, Result, Rows, Run};
 use unmix_report::{Content, Sheet};
 

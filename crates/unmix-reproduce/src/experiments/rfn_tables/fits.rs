@@ -4,7 +4,7 @@ use super::methods::{Covariance, METHODS, Method, with_e_step};
 use super::{FittedMethod, Job, TableColumn};
 use serde_json::Value;
 use unmix::datasets::{BICLUSTERS, biclusters};
-use unmix::num::factor;
+use unmix::internal::num::factor;
 use unmix::{AnyRows, Error, Matrix, Model, Result, Rows, Run};
 
 /// SP, ER, CO and the objective of one fit.

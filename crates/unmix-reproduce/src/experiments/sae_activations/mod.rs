@@ -7,9 +7,9 @@ use crate::Experiment;
 use crate::lab::Lab;
 use crate::measure::unit_rows;
 use serde_json::Value;
-use unmix::autoencoder::random_atoms;
+use unmix::internal::autoencoder::random_atoms;
+use unmix::internal::num::factor;
 use unmix::metrics::assignment;
-use unmix::num::factor;
 use unmix::{AnyRows, Matrix, Model, Real, Result, Rows};
 use unmix_report::{Content, Sheet};
 

@@ -5,9 +5,9 @@ use crate::lab::{Lab, filters};
 use crate::measure::unit_rows;
 use crate::output::shown;
 use serde_json::{Value, json};
+use unmix::internal::num::factor;
+use unmix::internal::num::random::Stream;
 use unmix::method::sae::evaluate;
-use unmix::num::factor;
-use unmix::num::random::Stream;
 use unmix::{Matrix, Result, Rows};
 use unmix_report::Sheet;
 

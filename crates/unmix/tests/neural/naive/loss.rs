@@ -5,7 +5,7 @@ use super::{
     table, transposed, tril, triu,
 };
 use unmix::Matrix;
-use unmix::neural::{Anchor, DecoderScale, Mean, Mix, Orthogonality, Slope, Space, Spec, State};
+use unmix::internal::neural::{Anchor, DecoderScale, Mean, Mix, Orthogonality, Slope, Space, Spec, State};
 
 type Loss<'a> = Box<dyn Fn(&Matrix<f64>, &[f64], f64) -> f64 + 'a>;
 
