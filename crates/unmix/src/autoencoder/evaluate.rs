@@ -129,7 +129,7 @@ impl Partial for Evaluation {
 
 /// Squared norms and an inner product for one row: see [`Evaluation`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Squares {
+pub(crate) struct Squares {
     /// Squared norm of the row about the mean of all rows.
     pub about: f64,
     /// Squared norm of the residual.
@@ -142,7 +142,7 @@ pub struct Squares {
 
 impl Squares {
     /// For the row `x` with its `code`; the fitted part is written into `fitted`.
-    pub fn new<T: Real>(
+    pub(crate) fn new<T: Real>(
         x: &[T],
         code: &[T],
         (mean, atoms, center): (&[f64], &Matrix<f64>, &[f64]),
@@ -166,7 +166,7 @@ impl Squares {
 }
 
 /// Evaluates the rows `x` encoded by `encoder`, on the threads of the current pool.
-pub fn evaluate<T: Real>(
+pub(crate) fn evaluate<T: Real>(
     encoder: &dyn Encoder,
     map: &dyn crate::model::RowMap<T>,
     x: &[T],
@@ -176,7 +176,7 @@ pub fn evaluate<T: Real>(
 }
 
 /// The same, or `None` once `late`: the condition is checked before every 64 rows.
-pub fn evaluate_until<T: Real>(
+pub(crate) fn evaluate_until<T: Real>(
     encoder: &dyn Encoder,
     map: &dyn crate::model::RowMap<T>,
     x: &[T],
@@ -205,7 +205,7 @@ pub fn evaluate_until<T: Real>(
 }
 
 /// Fraction of the atoms that have a cosine of at least `least` with another one; a zero atom has none. `O(m² p)`.
-pub fn near_duplicates(atoms: &Matrix<f64>, least: f64) -> f64 {
+pub(crate) fn near_duplicates(atoms: &Matrix<f64>, least: f64) -> f64 {
     let (m, p) = (atoms.rows(), atoms.cols());
     let unit = Matrix::from_vec(
         m,

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 /// Options of the training.
 #[derive(Clone, Debug)]
-pub struct Training<T> {
+pub(crate) struct Training<T> {
     /// The activation and its options.
     pub terms: Terms,
     /// Control of the weight of the penalty.
@@ -42,7 +42,7 @@ pub struct Training<T> {
 /// Parameters, and statistics of the batches so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "")]
-pub struct AutoencoderState<T: Real> {
+pub(crate) struct AutoencoderState<T: Real> {
     /// The parameters.
     pub parameters: Parameters<T>,
     #[serde(rename = "steered")]
@@ -66,7 +66,7 @@ pub struct AutoencoderState<T: Real> {
 
 impl<T: Real> AutoencoderState<T> {
     /// The state before the first batch; `alpha` is the weight of the penalty, or its initial value.
-    pub fn new(parameters: Parameters<T>, alpha: f64) -> Self {
+    pub(crate) fn new(parameters: Parameters<T>, alpha: f64) -> Self {
         let m = parameters.n_units();
         Self {
             parameters,
@@ -83,12 +83,12 @@ impl<T: Real> AutoencoderState<T> {
     }
 
     /// The weight of the penalty.
-    pub fn alpha(&self) -> f64 {
+    pub(crate) fn alpha(&self) -> f64 {
         self.controller.alpha
     }
 
     /// For `BatchTopk`: the threshold of a code, the mean over the batches of the last epoch of the smallest code that was kept.
-    pub fn threshold(&self) -> f64 {
+    pub(crate) fn threshold(&self) -> f64 {
         let now = (self.kept.1 > 0).then(|| self.kept.0 / self.kept.1 as f64);
         self.threshold.or(now).unwrap_or(0.0)
     }
@@ -102,7 +102,7 @@ const BOUND: f64 = 1e6;
 const LAST: f64 = 0.7;
 
 /// An autoencoder in training, and buffers of one step.
-pub struct AutoencoderLearner<T: Real> {
+pub(crate) struct AutoencoderLearner<T: Real> {
     how: Training<T>,
     pass: Pass<T>,
     gradient: Parameters<T>,
@@ -112,13 +112,13 @@ pub struct AutoencoderLearner<T: Real> {
 
 impl<T: Real> AutoencoderLearner<T> {
     /// For parameters of the same sizes as `like`.
-    pub fn new(how: Training<T>, like: &Parameters<T>) -> Self {
+    pub(crate) fn new(how: Training<T>, like: &Parameters<T>) -> Self {
         let fired = vec![0; like.n_units()];
         Self { how, pass: Pass::default(), gradient: like.clone(), fired, dead: Vec::new() }
     }
 
     /// Sets the rows from which dead units are resampled.
-    pub fn begin_anew_at(&mut self, sample: Vec<T>) {
+    pub(crate) fn begin_anew_at(&mut self, sample: Vec<T>) {
         self.how.sample = sample;
     }
 
@@ -128,13 +128,13 @@ impl<T: Real> AutoencoderLearner<T> {
     }
 
     /// Dead units, in ascending order.
-    pub fn dead_units(&self, state: &AutoencoderState<T>) -> Vec<u32> {
+    pub(crate) fn dead_units(&self, state: &AutoencoderState<T>) -> Vec<u32> {
         let dead = (0..).zip(&state.since).filter(|(_, since)| **since >= self.window());
         dead.map(|(j, _)| j).collect()
     }
 
     /// The error of a training that diverged.
-    pub fn diverged(&self, epoch: u64, found: &str) -> Error {
+    pub(crate) fn diverged(&self, epoch: u64, found: &str) -> Error {
         let why = format!("{found} in epoch {}", epoch + 1);
         Error::setting("learning_rate", self.how.learning_rate, why, "choose a smaller value")
     }

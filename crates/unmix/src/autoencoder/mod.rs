@@ -24,11 +24,13 @@ mod top;
 mod units;
 
 pub use encoder::{Gating, SparseGate};
-pub use evaluate::{Evaluation, Squares, evaluate, evaluate_until, near_duplicates};
-pub use learner::{AutoencoderLearner, AutoencoderState, Training};
-pub use parameters::{Parameters, random_atoms};
-pub use pass::{Coded, Pass, Penalty, Terms};
-pub use penalty_control::PenaltyControl;
+pub use evaluate::Evaluation;
+pub(crate) use evaluate::{Squares, evaluate, evaluate_until, near_duplicates};
+pub(crate) use learner::{AutoencoderLearner, AutoencoderState, Training};
+pub(crate) use parameters::Parameters;
+pub use parameters::random_atoms;
+pub(crate) use pass::{Pass, Penalty, Terms};
+pub(crate) use penalty_control::PenaltyControl;
 pub use top::TopRows;
 
 use serde::{Deserialize, Serialize};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Parameters in the coordinates of training. Vectors that the activation does not have are empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "")]
-pub struct Parameters<T: Real> {
+pub(crate) struct Parameters<T: Real> {
     /// Atoms, `n_units x n_features`, of norm 1.
     pub decoder: Vec<T>,
     /// Weights of the pre-activations, `n_units x n_features`.
@@ -30,7 +30,7 @@ const ATOMS: u64 = 0x7361_6531;
 
 impl<T: Real> Parameters<T> {
     /// Normalised atoms, the transposed atoms as encoder, biases 0, thresholds `threshold`.
-    pub fn start(activation: Activation, atoms: &Matrix<f64>, threshold: f64) -> Self {
+    pub(crate) fn start(activation: Activation, atoms: &Matrix<f64>, threshold: f64) -> Self {
         let (m, p) = (atoms.rows(), atoms.cols());
         let mut decoder = Vec::with_capacity(m * p);
         for j in 0..m {
@@ -51,12 +51,12 @@ impl<T: Real> Parameters<T> {
     }
 
     /// Number of units.
-    pub fn n_units(&self) -> usize {
+    pub(crate) fn n_units(&self) -> usize {
         self.bias.len()
     }
 
     /// Number of columns.
-    pub fn n_features(&self) -> usize {
+    pub(crate) fn n_features(&self) -> usize {
         self.mean.len()
     }
 
@@ -67,7 +67,7 @@ impl<T: Real> Parameters<T> {
     }
 
     /// Whether every number is finite.
-    pub fn finite(&self) -> bool {
+    pub(crate) fn finite(&self) -> bool {
         let all = [&self.decoder, &self.encoder, &self.bias, &self.mean];
         let some = [&self.log_threshold, &self.magnitude, &self.log_scale];
         all.into_iter().chain(some).all(|v| v.iter().all(|x| x.finite()))

@@ -10,14 +10,14 @@ use crate::num::parallel;
 
 /// The penalty on codes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Penalty {
+pub(crate) struct Penalty {
     /// Weight `alpha`.
     pub weight: f64,
 }
 
 /// Options on which a gradient depends.
 #[derive(Clone, Copy, Debug)]
-pub struct Terms {
+pub(crate) struct Terms {
     /// The activation.
     pub activation: Activation,
     /// Number of active units per row, if it is set.
@@ -30,7 +30,7 @@ pub struct Terms {
 
 /// Statistics of an encoded batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Coded {
+pub(crate) struct Coded {
     /// Mean number of active units per row.
     pub l0: f64,
     /// For `BatchTopk`: the smallest code that was kept.
@@ -39,7 +39,7 @@ pub struct Coded {
 
 /// Buffers of one batch.
 #[derive(Clone, Debug, Default)]
-pub struct Pass<T: Real> {
+pub(crate) struct Pass<T: Real> {
     ready: BatchConstants<T>,
     centred: Vec<T>,
     u: Vec<T>,
@@ -56,7 +56,7 @@ const COLUMNS: usize = 16;
 
 impl<T: Real> Pass<T> {
     /// Encodes the rows `x`, on the threads of the current pool.
-    pub fn encode(&mut self, parameters: &Parameters<T>, terms: &Terms, x: &[T]) -> Coded {
+    pub(crate) fn encode(&mut self, parameters: &Parameters<T>, terms: &Terms, x: &[T]) -> Coded {
         let (p, m) = (parameters.n_features(), parameters.n_units());
         self.n = x.len() / p;
         self.prepare(parameters);
@@ -120,7 +120,7 @@ impl<T: Real> Pass<T> {
     /// `Gated`.
     ///
     /// `dead` marks dead units; empty if there is no auxiliary loss for them.
-    pub fn gradient(
+    pub(crate) fn gradient(
         &mut self,
         parameters: &Parameters<T>,
         terms: &Terms,

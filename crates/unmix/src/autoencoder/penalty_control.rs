@@ -18,7 +18,7 @@ const FROZEN: f64 = 0.2;
 
 /// Control of the weight of the penalty.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PenaltyControl {
+pub(crate) struct PenaltyControl {
     /// Requested number of active units per row; with `None` the weight is constant.
     pub l0: Option<f64>,
     /// Whether the weight is the relative error itself, which may be negative: for `Jumprelu`.

@@ -52,7 +52,7 @@ impl ActivationFunction {
 
 /// An [`ActivationFunction`] with its parameters, prepared for rows of `k` codes of type `T`.
 #[derive(Clone, Debug)]
-pub struct Activation<T> {
+pub(crate) struct Activation<T> {
     function: ActivationFunction,
     /// `a` of every code of a few rows, so that loops are long enough and made of whole vectors.
     a: Vec<T>,
@@ -65,7 +65,7 @@ fn gcd(a: usize, b: usize) -> usize {
 
 impl<T: Real> Activation<T> {
     /// `function` with the parameters `a`: one for all of the `k` codes of a row, or one for each. Functions without a parameter ignore them.
-    pub fn new(function: ActivationFunction, a: &[f64], k: usize) -> Self {
+    pub(crate) fn new(function: ActivationFunction, a: &[f64], k: usize) -> Self {
         let whole = k.max(1) * SIMD_WIDTH / gcd(k.max(1), SIMD_WIDTH);
         let period = whole * 64usize.div_ceil(whole);
         let of = |j: usize| if a.len() == 1 { a[0] } else { a[j % k] };
@@ -77,7 +77,7 @@ impl<T: Real> Activation<T> {
     }
 
     /// The function.
-    pub fn function(&self) -> ActivationFunction {
+    pub(crate) fn function(&self) -> ActivationFunction {
         self.function
     }
 
@@ -91,17 +91,7 @@ impl<T: Real> Activation<T> {
         self.a.len()
     }
 
-    /// Writes `h` of every code over `z`, and the slope there into `slope`, as long. `z` holds whole rows.
-    pub fn apply(&self, z: &mut [T], slope: &mut [T]) {
-        self.each(
-            z,
-            slope,
-            #[inline(always)]
-            |_, h, slope, _| (h, slope),
-        );
-    }
-
-    /// Writes `f(z, h, h', h'')` over `z` and `second`.
+    /// Writes `f(z, h, h', h'')` over `z` and `second`, which are as long. `z` holds whole rows.
     #[inline(always)]
     pub(crate) fn each(&self, z: &mut [T], second: &mut [T], f: impl Fn(T, T, T, T) -> (T, T)) {
         macro_rules! loops {
@@ -184,7 +174,7 @@ mod tests {
         let z: Vec<f64> = (0..k * 37).map(|i| 0.1123 * i as f64 - 5.917).collect();
         for function in ActivationFunction::ALL {
             let (mut h, mut slope) = (z.clone(), vec![0.0; z.len()]);
-            Activation::<f64>::new(function, &a, k).apply(&mut h, &mut slope);
+            Activation::<f64>::new(function, &a, k).each(&mut h, &mut slope, |_, h, slope, _| (h, slope));
             let (mut curvature, mut unused) = (z.clone(), z.clone());
             let of = Activation::<f64>::new(function, &a, k);
             of.each(&mut unused, &mut curvature, |_, h, _, curvature| (h, curvature));
@@ -205,7 +195,7 @@ mod tests {
         for function in ActivationFunction::ALL {
             let by = |a: &[f64]| {
                 let (mut h, mut slope) = (z.clone(), z.clone());
-                Activation::new(function, a, 5).apply(&mut h, &mut slope);
+                Activation::new(function, a, 5).each(&mut h, &mut slope, |_, h, slope, _| (h, slope));
                 (h, slope)
             };
             assert_eq!(by(&[1.5]), by(&[1.5; 5]));
@@ -215,7 +205,11 @@ mod tests {
     #[test]
     fn at_zero_the_rectifier_is_flat() {
         let (mut z, mut slope) = ([0.0, -0.0, 1e-300], [9.0; 3]);
-        Activation::<f64>::new(ActivationFunction::Relu, &[1.0], 1).apply(&mut z, &mut slope);
+        Activation::<f64>::new(ActivationFunction::Relu, &[1.0], 1).each(
+            &mut z,
+            &mut slope,
+            |_, h, slope, _| (h, slope),
+        );
         assert_eq!((z, slope), ([0.0, 0.0, 1e-300], [0.0, 0.0, 1.0]));
     }
 }

@@ -7,5 +7,6 @@
 mod activation;
 mod penalty;
 
-pub use activation::{Activation, ActivationFunction};
+pub(crate) use activation::Activation;
+pub use activation::ActivationFunction;
 pub use penalty::Penalty;

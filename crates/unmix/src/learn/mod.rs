@@ -9,6 +9,7 @@ mod optimiser;
 mod schedule;
 mod trainer;
 
-pub use optimiser::{Optimiser, OptimiserState};
-pub use schedule::Schedule;
-pub use trainer::{Learner, Trainer, TrainerState, Updates};
+pub use optimiser::Optimiser;
+pub(crate) use optimiser::OptimiserState;
+pub(crate) use schedule::Schedule;
+pub(crate) use trainer::{Learner, Trainer, TrainerState, Updates};

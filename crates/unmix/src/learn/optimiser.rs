@@ -27,7 +27,7 @@ const PART: usize = 1 << 14;
 /// State of an optimiser for one parameter: moving averages of gradients and of their squares.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "")]
-pub struct OptimiserState<T: Real> {
+pub(crate) struct OptimiserState<T: Real> {
     first: Vec<T>,
     /// Empty for gradient descent.
     second: Vec<T>,
@@ -36,23 +36,13 @@ pub struct OptimiserState<T: Real> {
 
 impl<T: Real> OptimiserState<T> {
     /// State for a parameter of `len` numbers, before the first step.
-    pub fn new(how: Optimiser, len: usize) -> Self {
+    pub(crate) fn new(how: Optimiser, len: usize) -> Self {
         let squares = if how == Optimiser::Adam { len } else { 0 };
         Self { first: vec![T::default(); len], second: vec![T::default(); squares], steps: 0 }
     }
 
-    /// Length of the parameter.
-    pub fn len(&self) -> usize {
-        self.first.len()
-    }
-
-    /// Whether the parameter is empty.
-    pub fn is_empty(&self) -> bool {
-        self.first.is_empty()
-    }
-
     /// Resets the moving averages of some of the numbers.
-    pub fn forget(&mut self, places: &[std::ops::Range<usize>]) {
+    pub(crate) fn forget(&mut self, places: &[std::ops::Range<usize>]) {
         for place in places {
             self.first[place.clone()].fill(T::default());
             if !self.second.is_empty() {
@@ -63,7 +53,7 @@ impl<T: Real> OptimiserState<T> {
 
     /// One step of `w` with learning rate `rate`, for the gradient `times g`. `w` and `g` have the length of the parameter, and `how` is the
     /// optimiser for which this state was made.
-    pub fn step(&mut self, how: Optimiser, rate: f64, times: f64, w: &mut [T], g: &[T]) {
+    pub(crate) fn step(&mut self, how: Optimiser, rate: f64, times: f64, w: &mut [T], g: &[T]) {
         assert!(w.len() == self.first.len() && g.len() == w.len(), "a parameter keeps its length");
         self.steps += 1;
         let t = T::from_f64;

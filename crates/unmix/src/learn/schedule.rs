@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Schedule {
+pub(crate) enum Schedule {
     /// Constant.
     #[default]
     Constant,
@@ -29,7 +29,7 @@ pub enum Schedule {
 
 impl Schedule {
     /// The fraction at step `step`, counted from 0, of `total` steps; positive for every step.
-    pub fn share(self, step: u64, total: u64) -> f64 {
+    pub(crate) fn share(self, step: u64, total: u64) -> f64 {
         match self {
             Schedule::Constant => 1.0,
             Schedule::Linear => 1.0 - step as f64 / total.max(1) as f64,

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// A model in training. The value itself holds settings and buffers; everything that changes from one batch to the next is in its
 /// `State`.
-pub trait Learner<T: Real> {
+pub(crate) trait Learner<T: Real> {
     /// Parameters, and statistics of the batches so far. Together with the settings it determines the learner.
     type State: Clone + Serialize + DeserializeOwned;
 
@@ -69,7 +69,7 @@ pub trait Learner<T: Real> {
 }
 
 /// Applies one step of the optimiser to every parameter.
-pub struct Updates<'m, T: Real> {
+pub(crate) struct Updates<'m, T: Real> {
     how: Optimiser,
     rate: f64,
     times: f64,
@@ -80,37 +80,37 @@ pub struct Updates<'m, T: Real> {
 
 impl<T: Real> Updates<'_, T> {
     /// Updates a parameter in the type of the rows; its gradient has the same length.
-    pub fn take(&mut self, values: &mut [T], gradient: &[T]) {
+    pub(crate) fn take(&mut self, values: &mut [T], gradient: &[T]) {
         let memory = nth(&mut self.memory.own, &mut self.moved[0], self.how, values.len());
         memory.step(self.how, self.rate, self.times, values, gradient);
     }
 
     /// Updates a parameter by a step of the learning rate along the negative gradient, without the optimiser.
-    pub fn descend(&mut self, values: &mut [T], gradient: &[T]) {
+    pub(crate) fn descend(&mut self, values: &mut [T], gradient: &[T]) {
         descend(values, gradient, T::from_f64(self.rate * self.times));
     }
 
     /// [`take`](Self::take) with the learning rate multiplied by `share`.
-    pub fn take_at(&mut self, share: f64, values: &mut [T], gradient: &[T]) {
+    pub(crate) fn take_at(&mut self, share: f64, values: &mut [T], gradient: &[T]) {
         let memory = nth(&mut self.memory.own, &mut self.moved[0], self.how, values.len());
         memory.step(self.how, share * self.rate, self.times, values, gradient);
     }
 
     /// Updates a parameter in double precision with the learning rate multiplied by `share`.
-    pub fn take_wide_at(&mut self, share: f64, values: &mut [f64], gradient: &[f64]) {
+    pub(crate) fn take_wide_at(&mut self, share: f64, values: &mut [f64], gradient: &[f64]) {
         let memory = nth(&mut self.memory.wide, &mut self.moved[1], self.how, values.len());
         memory.step(self.how, share * self.rate, self.times, values, gradient);
     }
 
     /// Discards the state of the optimiser for all parameters, before the first of them is updated: their number and lengths may
     /// change.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.memory.own.clear();
         self.memory.wide.clear();
     }
 
     /// Resets the moving averages of some entries of the next parameter, of `len` numbers in the type of the rows.
-    pub fn forget_some(&mut self, places: &[std::ops::Range<usize>], len: usize) {
+    pub(crate) fn forget_some(&mut self, places: &[std::ops::Range<usize>], len: usize) {
         if !places.is_empty() {
             let mut moved = self.moved[0];
             nth(&mut self.memory.own, &mut moved, self.how, len).forget(places);
@@ -118,7 +118,7 @@ impl<T: Real> Updates<'_, T> {
     }
 
     /// Updates a parameter in double precision.
-    pub fn take_wide(&mut self, values: &mut [f64], gradient: &[f64]) {
+    pub(crate) fn take_wide(&mut self, values: &mut [f64], gradient: &[f64]) {
         let memory = nth(&mut self.memory.wide, &mut self.moved[1], self.how, values.len());
         memory.step(self.how, self.rate, self.times, values, gradient);
     }
@@ -149,7 +149,7 @@ struct OptimiserStates<T: Real> {
 /// Everything that changes while a learner is trained: the contents of a checkpoint.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "S: Serialize + DeserializeOwned")]
-pub struct TrainerState<S, T: Real> {
+pub(crate) struct TrainerState<S, T: Real> {
     /// The next batch.
     pub position: Position,
     /// Number of steps.
@@ -169,7 +169,7 @@ pub struct TrainerState<S, T: Real> {
 
 impl<S, T: Real> TrainerState<S, T> {
     /// State before the first batch.
-    pub fn new(learner: S) -> Self {
+    pub(crate) fn new(learner: S) -> Self {
         let memory = OptimiserStates { own: Vec::new(), wide: Vec::new() };
         Self {
             position: Position::default(),
@@ -193,7 +193,7 @@ impl<S, T: Real> TrainerState<S, T> {
 
 /// Options of training.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Trainer {
+pub(crate) struct Trainer {
     /// The update rule.
     pub optimiser: Optimiser,
     /// Peak learning rate of the schedule.
@@ -218,7 +218,7 @@ impl Trainer {
     /// # Errors
     ///
     /// Errors of the learner and of the source; [`Error::Interrupted`](crate::Error::Interrupted).
-    pub fn train<T: Real, L: Learner<T>>(
+    pub(crate) fn train<T: Real, L: Learner<T>>(
         &self,
         batches: &Batches<'_, T>,
         learner: &mut L,

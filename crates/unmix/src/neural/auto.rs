@@ -13,10 +13,10 @@ use super::nonlinearity::Nonlinearity;
 use super::separation::Separation;
 
 /// Candidates of `a`: for sub-Gaussian and for super-Gaussian sources.
-pub const CANDIDATES: [f64; 2] = [0.8, 4.0];
+pub(crate) const CANDIDATES: [f64; 2] = [0.8, 4.0];
 
 /// Significance threshold for `A - b`, in standard errors.
-pub const SIGNIFICANT: f64 = 4.0;
+pub(crate) const SIGNIFICANT: f64 = 4.0;
 
 /// The same for a sum of squares in units of Gaussian standard errors, which has a heavier tail in a few hundred rows.
 const HELD_OUT: f64 = 8.0;
@@ -26,7 +26,7 @@ const HELD_OUT: f64 = 8.0;
 const CHECKS: [u64; 9] = [0, 1, 2, 3, 5, 8, 12, 20, 30];
 
 /// The last of these fixed checks; later ones follow at intervals of `LATER` sweeps while components still become less Gaussian.
-pub const LAST_CHECK: u64 = 30;
+pub(crate) const LAST_CHECK: u64 = 30;
 
 /// Sweeps from one later check to the next.
 const LATER: u64 = 10;

@@ -5,7 +5,7 @@ use crate::num::Matrix;
 
 /// The terms of the half-gradient: `G = X'(Y A)/n + W K`, both `k x k`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LinearGradient {
+pub(crate) struct LinearGradient {
     /// `A`.
     pub outer: Matrix<f64>,
     /// `K`.
@@ -14,7 +14,7 @@ pub struct LinearGradient {
 
 impl LinearGradient {
     /// No terms.
-    pub fn zero(k: usize) -> Self {
+    pub(crate) fn zero(k: usize) -> Self {
         Self { outer: Matrix::zeros(k, k), inner: Matrix::zeros(k, k) }
     }
 }
@@ -47,7 +47,7 @@ pub(super) fn strictly_upper(m: &Matrix<f64>) -> impl Fn(usize, usize) -> f64 + 
 ///
 /// With rows as samples, upper triangles order columns by decreasing variance. (The paper has lower ones, which order them by
 /// increasing variance.)
-pub fn linear_gradient(
+pub(crate) fn linear_gradient(
     spec: &Spec,
     s: &Matrix<f64>,
     m: &Matrix<f64>,

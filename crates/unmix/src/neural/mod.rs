@@ -15,36 +15,36 @@
 //! Source of the terms and their options: "sigma-PCA: a unified neural model for linear and nonlinear principal component analysis"
 //! (arXiv 2311.13580), with corrections, which docs/neural-pca.md lists.
 
-pub mod auto;
+pub(crate) mod auto;
 mod columns;
 mod constraint;
-pub mod evidence;
+pub(crate) mod evidence;
 mod field;
 pub mod flow;
-pub mod gpm;
+pub(crate) mod gpm;
 mod learner;
 mod linear;
 mod linear_table;
 pub mod native;
 mod nonlinear_table;
-pub mod nonlinearity;
-pub mod pairs;
+pub(crate) mod nonlinearity;
+pub(crate) mod pairs;
 mod rotated_pairs;
-pub mod separation;
+pub(crate) mod separation;
 mod spec;
-pub mod start;
+pub(crate) mod start;
 mod table;
 mod train;
 
 pub(crate) use field::MEAN_VARIANCE;
-pub use field::{ExtraGradients, Field, State};
-pub use linear::{LinearGradient, linear_gradient};
+pub use field::{Field, State};
+pub(crate) use linear::{LinearGradient, linear_gradient};
 pub use linear_table::{LINEAR, LINEAR_MORE};
 pub use nonlinear_table::{NONLINEAR, NONLINEAR_MORE};
 pub use nonlinearity::{ActivationFunction, Slope};
-pub use spec::{
-    Anchor, Constraint, DecoderScale, Lambda, Mean, Mix, Nested, Orthogonality, Sigma, Space, Spec, Tail,
-};
-pub use table::{Order, Step, TableEntry, find_row};
+pub use spec::{Anchor, Constraint, DecoderScale, Lambda, Mean, Mix, Orthogonality, Sigma, Space, Spec};
+pub(crate) use spec::{Nested, Tail};
+pub(crate) use table::find_row;
+pub use table::{Order, TableEntry};
 pub(crate) use train::train_by_widths;
 pub use train::{Trained, Training, TrainingStart, train};

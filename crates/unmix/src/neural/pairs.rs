@@ -28,7 +28,7 @@ pub fn separation(sigma: &[f64], statistics: &Separation, alpha: f64, i: usize, 
 
 /// `L_ij` without the assumption that codes are independent: the curvature for a rotation of the pair, negative at a saddle.
 /// `pair_slope` has `E[z_i^2 phi'(z_j)]`, which is `A_j` for independent codes.
-pub fn curvature(
+pub(crate) fn curvature(
     sigma: &[f64],
     statistics: &Separation,
     pair_slope: &Matrix<f64>,
@@ -95,9 +95,9 @@ pub struct Verdict {
 }
 
 /// A component is wrong if its cosine with the population axis is below this.
-pub const MIN_COSINE: f64 = 0.95;
+pub(crate) const MIN_COSINE: f64 = 0.95;
 /// The cosine below which halves of the rows disagree.
-pub const MIN_HALVES_COSINE: f64 = 0.9;
+pub(crate) const MIN_HALVES_COSINE: f64 = 0.9;
 
 /// Input of the verdicts.
 #[derive(Clone, Copy, Debug)]

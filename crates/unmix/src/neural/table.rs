@@ -47,7 +47,7 @@ pub enum Step {
 /// # Errors
 ///
 /// A key or number that the table does not have.
-pub fn find_row(table: &'static [TableEntry], key: &str) -> Result<(usize, &'static TableEntry)> {
+pub(crate) fn find_row(table: &'static [TableEntry], key: &str) -> Result<(usize, &'static TableEntry)> {
     let number = key.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
     let found = table.iter().position(|row| row.key == key).or(number).filter(|&i| i < table.len());
     match found {

@@ -9,7 +9,7 @@ use crate::error::Result;
 /// # Errors
 ///
 /// An eigenvalue decomposition that does not converge.
-pub fn dual(w: &Matrix<f64>) -> Result<Matrix<f64>> {
+pub(crate) fn dual(w: &Matrix<f64>) -> Result<Matrix<f64>> {
     let gram = factor::multiply_transposed(w, w);
     let apart = |i: usize, j: usize| (gram[(i, j)] - f64::from(u8::from(i == j))).abs();
     let k = w.rows();

@@ -3,7 +3,7 @@
 /// An approximate solution of `A x = b`, by restarted GMRES (Saad & Schultz 1986) with left preconditioning, started at the
 /// preconditioned right-hand side. Ends when the norm of the preconditioned residual is at most `tol` times that at `x = 0`, or after
 /// `cycles` cycles of at most `size` products, and one more for the residual, each. `O(size)` vectors of memory.
-pub fn gmres(
+pub(crate) fn gmres(
     apply: impl Fn(&[f64]) -> Vec<f64>,
     precondition: impl Fn(&[f64]) -> Vec<f64>,
     b: &[f64],

@@ -4,7 +4,7 @@
 
 mod means;
 
-pub use means::{mean_of, means, merge_mean, two_parts};
+pub(crate) use means::{mean_of, means, merge_mean, two_parts};
 
 use super::parallel;
 use super::simd::SIMD_WIDTH;
@@ -13,7 +13,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
 /// Appends `row - about` in double precision; `about` is the sum of two numbers.
-pub fn push_centred<T: Real>(row: &[T], (near, rest): (f64, f64), out: &mut Vec<f64>) {
+pub(crate) fn push_centred<T: Real>(row: &[T], (near, rest): (f64, f64), out: &mut Vec<f64>) {
     let start = out.len();
     out.resize(start + row.len(), 0.0);
     let out = &mut out[start..];
@@ -27,7 +27,7 @@ pub fn push_centred<T: Real>(row: &[T], (near, rest): (f64, f64), out: &mut Vec<
 const LONG: usize = 256;
 
 /// Writes `rows - mean` into `out`, each row times the square root of its weight; rows of weight 0 are left out.
-pub fn centre<T: Real>(rows: &[T], weights: Option<&[f64]>, mean: &[f64], out: &mut Vec<T>) {
+pub(crate) fn centre<T: Real>(rows: &[T], weights: Option<&[f64]>, mean: &[f64], out: &mut Vec<T>) {
     if weights.is_some() {
         return each_centred(rows, weights, (mean, None), out, T::from_f64);
     }
@@ -94,7 +94,7 @@ fn less<T: Real>(x: T, near: T, rest: T) -> T {
 }
 
 /// [`centre`] in double precision, whatever the type of the rows; the mean is the sum of two numbers if `rest` is given.
-pub fn centre_wide<T: Real>(
+pub(crate) fn centre_wide<T: Real>(
     rows: &[T],
     weights: Option<&[f64]>,
     mean: &[f64],
@@ -144,7 +144,7 @@ fn each_centred<T: Real, U: Real>(
 ///
 /// Writes `rows - (mean + rest)`, each row times the square root of its weight (rows of weight 0 are left out), and `last` as an
 /// additional row. Returns the packed rows, a part of `out`, and their number.
-pub fn pack_centred<'o, T: Real>(
+pub(crate) fn pack_centred<'o, T: Real>(
     rows: &[T],
     weights: Option<&[f64]>,
     (mean, rest): (&[f64], &[f64]),
@@ -235,7 +235,7 @@ fn centre_whole_panel<T: Real, const LANES: usize>(
 }
 
 /// Writes row `i` of `n` in the layout of [`pack_centred`]; `out` has space for all rows, and zeros in the padding columns.
-pub fn pack_row<T: Real>(row: &[f64], i: usize, n: usize, out: &mut [T]) {
+pub(crate) fn pack_row<T: Real>(row: &[f64], i: usize, n: usize, out: &mut [T]) {
     let lanes = T::lanes();
     for (columns, panel) in row.chunks(lanes).zip(out.chunks_exact_mut(n * lanes)) {
         let out = &mut panel[i * lanes..];
@@ -254,7 +254,7 @@ const PART: usize = 96;
 ///
 /// The product of the block is computed in `T`, the total in `f64`. In a thread pool of this crate, wide products are divided among
 /// its threads: every entry is still computed by one of them, in a fixed order.
-pub fn add_gram<T: Real>(total: &mut [f64], packed: &[T], n: usize, p: usize) {
+pub(crate) fn add_gram<T: Real>(total: &mut [f64], packed: &[T], n: usize, p: usize) {
     if p >= SHARED {
         // The last parts of the triangle are the longest.
         let parts = total.chunks_mut(PART * p).enumerate().rev();
@@ -265,13 +265,13 @@ pub fn add_gram<T: Real>(total: &mut [f64], packed: &[T], n: usize, p: usize) {
 }
 
 /// `out = a b`, all row-major: `a` is `n x p`, `b` is `p x k`.
-pub fn product<T: Real>(out: &mut [T], a: &[T], b: &[T], n: usize, p: usize, k: usize) {
+pub(crate) fn product<T: Real>(out: &mut [T], a: &[T], b: &[T], n: usize, p: usize, k: usize) {
     T::multiply_rows(out, a, [p, 1], b, n, p, k);
 }
 
 /// `total += a' b`, all row-major: `a` is `n x k`, `b` is `n x p`, `total` is `k x p`. The product of the block is computed in `T`,
 /// the total in `f64`.
-pub fn add_cross<T: Real>(total: &mut [f64], a: &[T], b: &[T], n: usize, k: usize, p: usize) {
+pub(crate) fn add_cross<T: Real>(total: &mut [f64], a: &[T], b: &[T], n: usize, k: usize, p: usize) {
     /// With fewer rows of the total than this, most of a tile is unused: the library's product is up to five times faster.
     const FEW: usize = 8;
     if k >= FEW {
@@ -332,7 +332,7 @@ pub(crate) fn multiply_left_transposed<T: Real>(
 }
 
 /// `out = a b'`, all row-major: `a` is `k x p`, `b` is `n x p`.
-pub fn product_by_rows<T: Real>(out: &mut [T], a: &[T], b: &[T], k: usize, n: usize, p: usize) {
+pub(crate) fn product_by_rows<T: Real>(out: &mut [T], a: &[T], b: &[T], k: usize, n: usize, p: usize) {
     matmul(
         MatMut::from_row_major_slice_mut(out, k, n),
         Accum::Replace,
@@ -344,7 +344,7 @@ pub fn product_by_rows<T: Real>(out: &mut [T], a: &[T], b: &[T], k: usize, n: us
 }
 
 /// `out = a b`, all row-major, for `[k, n, p]`: `a` is `k x n`, `b` is `n x p`. The few rows of `a` are not samples.
-pub fn product_of_few<T: Real>(out: &mut [T], a: &[T], b: &[T], size: [usize; 3]) {
+pub(crate) fn product_of_few<T: Real>(out: &mut [T], a: &[T], b: &[T], size: [usize; 3]) {
     let [k, n, p] = size;
     matmul(
         MatMut::from_row_major_slice_mut(out, k, p),
@@ -359,7 +359,7 @@ pub fn product_of_few<T: Real>(out: &mut [T], a: &[T], b: &[T], size: [usize; 3]
 /// `total += a b'`, all row-major: `a` is `k x n`, `b` is `m x n`, for `[k, m, n]`.
 ///
 /// The product is computed in `T`, the total in `f64`; `scratch`, of `k m` numbers, is used only if these differ.
-pub fn add_product_by_rows<T: Real>(
+pub(crate) fn add_product_by_rows<T: Real>(
     total: &mut [f64],
     a: &[T],
     b: &[T],
@@ -380,7 +380,7 @@ pub fn add_product_by_rows<T: Real>(
 }
 
 /// Sum of squares.
-pub fn sum_of_squares<T: Real>(values: &[T]) -> f64 {
+pub(crate) fn sum_of_squares<T: Real>(values: &[T]) -> f64 {
     values.iter().map(|x| x.to_f64() * x.to_f64()).sum()
 }
 

@@ -16,7 +16,7 @@ const DENSE: usize = 1024;
 /// The first `m` canonical directions (rows) orthogonal to the orthonormal rows of `found`.
 ///
 /// `O(p^3)` up to 1024 features; beyond that `O(p r^2)` for `r` rows of `found`, through the inverse of the restricted matrix.
-pub fn null_directions(found: &Matrix<f64>, m: usize) -> Result<Matrix<f64>> {
+pub(crate) fn null_directions(found: &Matrix<f64>, m: usize) -> Result<Matrix<f64>> {
     let (r, p) = (found.rows(), found.cols());
     assert!(r + m <= p, "{m} directions orthogonal to {r} do not exist in {p} dimensions");
     if m == 0 {

@@ -39,7 +39,7 @@ pub trait Elementary:
 }
 
 /// [`tanh`](Elementary::tanh_of) of every number, in place.
-pub fn tanh<T: Elementary>(values: &mut [T]) {
+pub(crate) fn tanh<T: Elementary>(values: &mut [T]) {
     widest(
         #[inline(always)]
         || {
@@ -61,30 +61,6 @@ pub(crate) fn logistic<T: Real>(values: &mut [T], bias: &[T]) {
                 for (x, b) in row.iter_mut().zip(bias) {
                     *x = half + half * (half * (*x + *b)).tanh_about();
                 }
-            }
-        },
-    );
-}
-
-/// [`log cosh`](Elementary::log_cosh_of) of every number, in place.
-pub fn log_cosh<T: Elementary>(values: &mut [T]) {
-    widest(
-        #[inline(always)]
-        || {
-            for x in values.iter_mut() {
-                *x = x.log_cosh_of();
-            }
-        },
-    );
-}
-
-/// [`exp`](Elementary::exp_of) of every number, in place.
-pub fn exp<T: Elementary>(values: &mut [T]) {
-    widest(
-        #[inline(always)]
-        || {
-            for x in values.iter_mut() {
-                *x = x.exp_of();
             }
         },
     );

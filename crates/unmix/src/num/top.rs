@@ -15,7 +15,7 @@ use crate::error::Result;
 use serde::{Deserialize, Serialize};
 
 /// Rows of a block for `k` pairs.
-pub fn block_size(k: usize) -> usize {
+pub(crate) fn block_size(k: usize) -> usize {
     (k + (k / 8).max(8)).next_multiple_of(8)
 }
 
@@ -31,7 +31,7 @@ const WATCHED: u64 = 3;
 /// Measured for `p` from 500 to 2000 on spectra `1/j`, `1/sqrt(j)`, and on a few directions above a noise floor: if the iteration
 /// ends within this basis, it is three to ten times faster than the full decomposition, and it is abandoned early for a flat
 /// spectrum.
-pub fn pays(p: usize, k: usize) -> Option<SearchOptions> {
+pub(crate) fn pays(p: usize, k: usize) -> Option<SearchOptions> {
     let max_basis = 2 * p / 5;
     let pays = k > 0 && p >= 512 && 2 * k + 6 * (NARROW + FRESH) <= max_basis;
     pays.then_some(SearchOptions { k, tol: 0.0, block: NARROW, max_basis, impatient: true })
@@ -42,7 +42,7 @@ const MAX_STEPS: u64 = 1600;
 
 /// Options of the search.
 #[derive(Clone, Copy, Debug)]
-pub struct SearchOptions {
+pub(crate) struct SearchOptions {
     /// Number of pairs.
     pub k: usize,
     /// The largest residual `||A v - theta v||` to accept, as a fraction of the largest eigenvalue; never less than
@@ -58,7 +58,7 @@ pub struct SearchOptions {
 
 /// The eigenpairs at the end of an iteration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Pairs {
+pub(crate) struct Pairs {
     /// Descending.
     pub values: Vec<f64>,
     /// Orthonormal rows.
@@ -70,13 +70,13 @@ pub struct Pairs {
 }
 
 /// The residual that a full decomposition of a `p x p` matrix has due to rounding.
-pub fn rounding(p: usize) -> f64 {
+pub(crate) fn rounding(p: usize) -> f64 {
     8.0 * f64::EPSILON * (p as f64).sqrt()
 }
 
 /// Largest eigenpairs of the operator `apply` on `R^p`, which maps the rows of a block. `None` if `max_basis` or `p` is too small
 /// for three blocks, or if the search was abandoned; use the full decomposition then. Memory: `max_basis x p` numbers.
-pub fn top_eigenpairs(
+pub(crate) fn top_eigenpairs(
     apply: impl Fn(&Matrix<f64>) -> Result<Matrix<f64>>,
     p: usize,
     options: SearchOptions,
@@ -93,7 +93,7 @@ pub fn top_eigenpairs(
 
 /// State of the iteration: apply the operator to [`block`](Self::block), and pass the image to [`add`](Self::add).
 #[derive(Serialize, Deserialize)]
-pub struct Lanczos {
+pub(crate) struct Lanczos {
     basis: Basis,
     steps: u64,
     /// Step at which pairs are examined next.
@@ -103,7 +103,7 @@ pub struct Lanczos {
 }
 
 /// Result of the last block.
-pub enum BlockResult {
+pub(crate) enum BlockResult {
     /// More blocks are needed; with the residual, as a fraction of the first value, if pairs were examined.
     More(Option<f64>),
     /// The requested pairs.
@@ -115,7 +115,7 @@ pub enum BlockResult {
 impl Lanczos {
     /// Begins with random rows, or with the rows of `start` and additional random ones; `None` if there is no space for three
     /// blocks.
-    pub fn begin(p: usize, options: SearchOptions, start: Option<&Matrix<f64>>) -> Option<Self> {
+    pub(crate) fn begin(p: usize, options: SearchOptions, start: Option<&Matrix<f64>>) -> Option<Self> {
         let SearchOptions { k, block, max_basis, .. } = options;
         if k.max(block) + 2 * block > max_basis.min(p) {
             return None;
@@ -126,13 +126,8 @@ impl Lanczos {
     }
 
     /// The rows to which the operator is to be applied.
-    pub fn block(&self) -> &Matrix<f64> {
+    pub(crate) fn block(&self) -> &Matrix<f64> {
         &self.basis.last
-    }
-
-    /// Number of blocks so far.
-    pub fn steps(&self) -> u64 {
-        self.steps
     }
 
     /// Adds the image of the block; `stop` ends the iteration with the current pairs.
@@ -140,7 +135,12 @@ impl Lanczos {
     /// # Errors
     ///
     /// A factorisation that does not converge.
-    pub fn add(&mut self, image: Matrix<f64>, options: SearchOptions, stop: bool) -> Result<BlockResult> {
+    pub(crate) fn add(
+        &mut self,
+        image: Matrix<f64>,
+        options: SearchOptions,
+        stop: bool,
+    ) -> Result<BlockResult> {
         let SearchOptions { k, max_basis, .. } = options;
         let p = image.cols();
         let tol = options.tol.max(rounding(p));

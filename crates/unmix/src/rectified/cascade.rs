@@ -31,7 +31,7 @@ pub enum Candidate {
 }
 
 /// All kinds with their names.
-pub const CANDIDATES: [(Candidate, &str); 7] = [
+pub(crate) const CANDIDATES: [(Candidate, &str); 7] = [
     (Candidate::Newton, "newton"),
     (Candidate::Gamma, "gamma"),
     (Candidate::Lambda, "lambda"),

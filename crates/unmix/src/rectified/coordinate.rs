@@ -15,7 +15,7 @@ const TOGETHER: usize = 32;
 
 /// Result of a round.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RoundResult {
+pub(crate) struct RoundResult {
     /// Factors `d`; 0 for a unit with a single non-zero code and for one that is left out.
     pub scale: Vec<f64>,
     /// Units with a single non-zero code, because no `b` was positive.
@@ -25,7 +25,7 @@ pub struct RoundResult {
 }
 
 /// Inputs of a round besides the codes.
-pub struct CoordinateProblem<'a, T> {
+pub(crate) struct CoordinateProblem<'a, T> {
     /// `R`.
     pub r: &'a StoredCodes<T>,
     /// `G`, symmetric.
@@ -42,7 +42,7 @@ pub struct CoordinateProblem<'a, T> {
 
 /// Distance to the solution of the problem with fixed scales.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Violation {
+pub(crate) struct Violation {
     /// The largest violation of its first-order conditions in a row, relative to the larger of 1 and the largest entry of its `R`.
     pub worst: f64,
     /// The largest duality gap of a row.
@@ -51,7 +51,7 @@ pub struct Violation {
 
 impl<T: Real> CoordinateProblem<'_, T> {
     /// One round over all units. `2 n l²` operations.
-    pub fn round(&self, mu: &mut StoredCodes<T>) -> RoundResult {
+    pub(crate) fn round(&self, mu: &mut StoredCodes<T>) -> RoundResult {
         let l = mu.n_units();
         let narrow = self.g.cast::<T>();
         let mut out = RoundResult { scale: vec![0.0; l], ..RoundResult::default() };
@@ -140,7 +140,7 @@ impl<T: Real> CoordinateProblem<'_, T> {
     }
 
     /// Violation of the optimality conditions of the problem with matrix `G + diag(1 / scale - G_jj)`. `2 n l²` operations.
-    pub fn violation(&self, mu: &StoredCodes<T>, scale: &[f64]) -> Violation {
+    pub(crate) fn violation(&self, mu: &StoredCodes<T>, scale: &[f64]) -> Violation {
         let l = mu.n_units();
         let each = mu.each(|c, chunk| {
             let n = chunk.len() / l;
@@ -178,7 +178,7 @@ fn larger(a: f64, b: f64) -> f64 {
 
 /// Scales for which `G + diag(1 / scale - G_jj)` is positive definite: the given ones, or reduced ones. Also the smallest eigenvalue of this
 /// matrix over units that are not dead, and whether any scale was changed. `least` is a lower bound on the eigenvalues of `G`.
-pub fn convex(g: &Matrix<f64>, scale: &[f64], least: f64) -> (Vec<f64>, f64, bool) {
+pub(crate) fn convex(g: &Matrix<f64>, scale: &[f64], least: f64) -> (Vec<f64>, f64, bool) {
     let alive: Vec<usize> = (0..scale.len()).filter(|&j| scale[j] > 0.0).collect();
     let problem = |scale: &[f64]| {
         Matrix::from_fn(alive.len(), alive.len(), |i, k| match i == k {

@@ -12,18 +12,18 @@
 //!
 //! D.-A. Clevert, A. Mayr, T. Unterthiner & S. Hochreiter (2015), Rectified factor networks, NIPS.
 
-pub mod cascade;
-pub mod codes;
-pub mod coordinate;
-pub mod corruption;
-pub mod cubes;
-pub mod posterior;
-pub mod statistics;
-pub mod step;
-pub mod stored_codes;
+pub(crate) mod cascade;
+pub(crate) mod codes;
+pub(crate) mod coordinate;
+pub(crate) mod corruption;
+pub(crate) mod cubes;
+pub(crate) mod posterior;
+pub(crate) mod statistics;
+pub(crate) mod step;
+pub(crate) mod stored_codes;
 
 pub use codes::{CodeSums, GatherCodes};
-pub use corruption::{Corruption, Dropout, InputNoise};
+pub use corruption::Corruption;
 pub use cubes::GatherCubes;
 pub use posterior::{Noise, Parameters, Posterior, Prior};
 pub use statistics::{Normalisation, Statistics};

@@ -29,7 +29,7 @@ pub(crate) use history::{History, SummationOrder};
 use line::line_search;
 
 /// A function to minimise, and callbacks of the iterations.
-pub trait Objective {
+pub(crate) trait Objective {
     /// Its value at `x`; writes its gradient there into `gradient`. A value that is not finite means that the step was too long.
     fn at(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64>;
 
@@ -63,7 +63,7 @@ pub trait Objective {
 
 /// Options of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Lbfgs {
+pub(crate) struct Lbfgs {
     /// Number of stored pairs.
     pub memory: usize,
     /// Maximum number of iterations.
@@ -74,7 +74,7 @@ pub struct Lbfgs {
 
 /// Result of a search.
 #[derive(Clone, Debug)]
-pub struct Minimum {
+pub(crate) struct Minimum {
     /// The argument.
     pub x: Vec<f64>,
     /// The value of the function.
@@ -107,7 +107,7 @@ impl Lbfgs {
     /// # Errors
     ///
     /// Those of the function; [`Error::Interrupted`](crate::Error::Interrupted).
-    pub fn minimise(
+    pub(crate) fn minimise(
         &self,
         objective: &mut impl Objective,
         x: Vec<f64>,

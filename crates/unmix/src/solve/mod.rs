@@ -1,7 +1,7 @@
 //! Shared parts of iterative solvers: `Steps` for stopping rules, history, progress, interruption and
 //! checkpoints; and limited-memory BFGS, which several methods use.
 
-pub mod lbfgs;
+pub(crate) mod lbfgs;
 mod steps;
 
 pub(crate) use steps::{Limits, Steps};

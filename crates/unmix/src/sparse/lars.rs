@@ -15,7 +15,7 @@ use crate::num::{Matrix, Real, factor};
 /// The homotopy from the smallest alpha for which all codes are 0 down to `alpha`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Lars {
+pub(crate) struct Lars {
     /// Weight of the penalty, above 0.
     pub alpha: f64,
     /// Whether codes must be non-negative.
@@ -48,18 +48,19 @@ struct Path<'a, T> {
 
 impl Lars {
     /// Down to `alpha`.
-    pub fn of(alpha: f64) -> Self {
+    pub(crate) fn of(alpha: f64) -> Self {
         Self { alpha, positive: false, max_steps: 1000 }
     }
 
     /// Codes `rows` into `codes`. Returns the maximum number of breakpoints of a row. `O(n_atoms n_nonzero)` for each breakpoint.
-    pub fn code<T: Real>(&self, atoms: &Atoms<T>, rows: &[T], codes: &mut [T], work: &mut Work<T>) -> u64 {
+    pub(crate) fn code<T: Real>(
+        &self,
+        atoms: &Atoms<T>,
+        rows: &[T],
+        codes: &mut [T],
+        work: &mut Work<T>,
+    ) -> u64 {
         rows::blocks(atoms, rows, codes, work, |row, code, work| self.follow(atoms, row, code, work))
-    }
-
-    /// [`code`](Self::code) on the threads of the current pool: the same bits for any number of them.
-    pub fn code_all<T: Real>(&self, atoms: &Atoms<T>, rows: &[T], codes: &mut [T]) -> u64 {
-        rows::on_pool(atoms, rows, codes, |rows, codes, work| self.code(atoms, rows, codes, work))
     }
 
     fn follow<T: Real>(&self, atoms: &Atoms<T>, row: Row<'_, T>, code: &mut [T], _: &mut RowWork<T>) -> u64 {

@@ -22,7 +22,7 @@ use crate::num::{Dtype, Real};
 /// Stopping rule of the pursuit of a row: a number of atoms or a squared error, whichever is reached first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Omp {
+pub(crate) struct Omp {
     /// Maximum number of atoms of a code.
     pub n_nonzero: usize,
     /// The pursuit stops when `||x - z A||²` is at most this.
@@ -49,18 +49,24 @@ pub(super) struct Pursuit<T> {
 
 impl Omp {
     /// With at most `n_nonzero` atoms.
-    pub fn of_atoms(n_nonzero: usize) -> Self {
+    pub(crate) fn of_atoms(n_nonzero: usize) -> Self {
         Self { n_nonzero, max_squared_error: 0.0 }
     }
 
     /// Down to a squared error, with at most `n_nonzero` atoms.
-    pub fn to_error(max_squared_error: f64, n_nonzero: usize) -> Self {
+    pub(crate) fn to_error(max_squared_error: f64, n_nonzero: usize) -> Self {
         Self { n_nonzero, max_squared_error }
     }
 
     /// Codes `rows` (`n x n_features`, finite) into `codes` (`n x n_atoms`), on this thread. Returns the maximum number of atoms of
     /// a row. `O(n_atoms (n_features + n_nonzero²))` for each row.
-    pub fn code<T: Real>(&self, atoms: &Atoms<T>, rows: &[T], codes: &mut [T], work: &mut Work<T>) -> u64 {
+    pub(crate) fn code<T: Real>(
+        &self,
+        atoms: &Atoms<T>,
+        rows: &[T],
+        codes: &mut [T],
+        work: &mut Work<T>,
+    ) -> u64 {
         rows::blocks(
             atoms,
             rows,
@@ -72,7 +78,7 @@ impl Omp {
     }
 
     /// [`code`](Self::code) on the threads of the current pool: the same bits for any number of them.
-    pub fn code_all<T: Real>(&self, atoms: &Atoms<T>, rows: &[T], codes: &mut [T]) -> u64 {
+    pub(crate) fn code_all<T: Real>(&self, atoms: &Atoms<T>, rows: &[T], codes: &mut [T]) -> u64 {
         rows::on_pool(atoms, rows, codes, |rows, codes, work| self.code(atoms, rows, codes, work))
     }
 

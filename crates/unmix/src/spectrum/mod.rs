@@ -24,7 +24,7 @@ pub(crate) use components::{Bounds, check_count};
 pub use components::{Components, Rule, by_share};
 pub(crate) use components::{RULE_NAMES, RULES};
 pub(crate) use coordinates::{Coordinates, Inverse, PrincipalAxes, WhiteningOptions, scatter_of_columns};
-pub use scatter::Covariance;
+pub(crate) use scatter::Covariance;
 pub(crate) use scatter::{deviations, spectrum as leading_pairs};
 
 /// Solver of the spectrum.
@@ -186,7 +186,7 @@ impl Decomposition {
 }
 
 /// Memory in bytes of an exact solver in addition to `n` rows of `p` features: square matrices of the smaller dimension.
-pub fn memory(n: u64, p: usize) -> u64 {
+pub(crate) fn memory(n: u64, p: usize) -> u64 {
     let m = n.min(p as u64);
     // At most twice the logarithm of the number of shards and two per thread are held; rarely more than six.
     m.saturating_mul(m).saturating_mul(8 * 6)

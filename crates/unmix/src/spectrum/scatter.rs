@@ -8,7 +8,7 @@ use crate::num::{Dtype, Matrix, factor, top};
 use crate::stats::Scatter;
 
 /// Second moments of the columns that are not constant, in the form that a request needs.
-pub struct Covariance {
+pub(crate) struct Covariance {
     /// Number of rows, weighted.
     pub n: f64,
     /// Centre of the rows: their mean, or zeros.
@@ -25,7 +25,7 @@ pub struct Covariance {
 
 impl Covariance {
     /// From sums over at least two rows.
-    pub fn new(scatter: Scatter, center: bool, standardize: bool) -> Self {
+    pub(crate) fn new(scatter: Scatter, center: bool, standardize: bool) -> Self {
         let Scatter { n, mut mean, mut lower, .. } = scatter;
         let (p, degrees) = (mean.len(), n - 1.0);
         let noise_scale =
@@ -63,7 +63,7 @@ impl Covariance {
     /// # Errors
     ///
     /// No column that is not constant.
-    pub fn spectrum(self, request: &Request, dtype: Dtype, counted: u64) -> Result<Decomposition> {
+    pub(crate) fn spectrum(self, request: &Request, dtype: Dtype, counted: u64) -> Result<Decomposition> {
         let p = self.mean.len();
         if self.varying.is_empty() {
             return Err(no_variance(request, self.n as u64, p));

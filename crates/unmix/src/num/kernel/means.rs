@@ -8,7 +8,7 @@ use crate::num::{Real, widest};
 ///
 /// A mean is written as the sum of two numbers: the nearest number to `out`, and the remainder to `rest`. The difference of two means that
 /// are large relative to their deviations needs the precision of both.
-pub fn means<T: Real>(
+pub(crate) fn means<T: Real>(
     rows: &[T],
     weights: Option<&[f64]>,
     p: usize,
@@ -26,7 +26,7 @@ pub fn means<T: Real>(
 
 /// `a + b` as the nearest number and the remainder (Knuth 1969, volume 2, theorem 4.2.2 B).
 #[inline(always)]
-pub fn two_parts(a: f64, b: f64) -> (f64, f64) {
+pub(crate) fn two_parts(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let part = sum - a;
     (sum, (a - (sum - part)) + (b - part))
@@ -35,7 +35,7 @@ pub fn two_parts(a: f64, b: f64) -> (f64, f64) {
 /// Replaces the mean of a part of `n1` rows by that of the union with another of `n2` rows, `share = n2 / (n1 + n2)`; returns the
 /// difference of the two means. Means are sums of two numbers each.
 #[inline(always)]
-pub fn merge_mean(mean: &mut f64, rest: &mut f64, other: (f64, f64), share: f64) -> f64 {
+pub(crate) fn merge_mean(mean: &mut f64, rest: &mut f64, other: (f64, f64), share: f64) -> f64 {
     let apart = (other.0 - *mean) + (other.1 - *rest);
     let (near, left) = two_parts(*mean, apart * share);
     (*mean, *rest) = two_parts(near, left + *rest);
@@ -91,7 +91,7 @@ fn weighted_means<T: Real>(rows: &[T], weights: &[f64], p: usize, out: &mut [f64
 
 /// Mean of one row, from the differences to its first entry, as the sum of two numbers; see [`means`]. In as many partial sums as
 /// fill several registers.
-pub fn mean_of<T: Real>(row: &[T]) -> (f64, f64) {
+pub(crate) fn mean_of<T: Real>(row: &[T]) -> (f64, f64) {
     const SUMS: usize = 32;
     widest(
         #[inline(always)]
