@@ -5,7 +5,7 @@ mod public_types;
 use std::path::{Path, PathBuf};
 
 /// The modules below `src`, each of which imports only those before it.
-const ORDER: [&str; 26] = [
+const ORDER: [&str; 27] = [
     "error",
     "machine",
     "num",
@@ -32,6 +32,7 @@ const ORDER: [&str; 26] = [
     "biclusters",
     "impute",
     "shards",
+    "internal",
 ];
 
 /// The modules of names that `lib.rs` re-exports.

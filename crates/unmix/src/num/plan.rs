@@ -9,6 +9,7 @@ const STORED: usize = 1 << 17;
 /// The length of every shard is a power of two and divides [`Plan::alignment`] (for sparse rows, the shard length of [`Plan::for_stored`]):
 /// rows that are distributed to several workers in multiples of that are cut into the same shards as in one process, for every kind of sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Plan {
     /// Rows of a block, except the last.
     pub block_rows: usize,

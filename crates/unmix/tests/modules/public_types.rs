@@ -8,7 +8,7 @@ use std::path::Path;
 const COMPLETE: [&str; 5] = ["AnyRows", "Bytes", "ComponentSelection", "Dtype", "Values"];
 
 /// Types that functions return and callers do not build, so that fields may be added.
-const RETURNED: [&str; 19] = [
+const RETURNED: [&str; 21] = [
     "About",
     "Choice",
     "Clustering",
@@ -20,6 +20,7 @@ const RETURNED: [&str; 19] = [
     "MapPoint",
     "Match",
     "MixedSources",
+    "Plan",
     "PlantedBiclusters",
     "PpcaSample",
     "Quality",
@@ -28,11 +29,13 @@ const RETURNED: [&str; 19] = [
     "RunRecord",
     "Stability",
     "Table",
+    "TopRows",
 ];
 
 /// Public structures with public fields that are neither `#[non_exhaustive]` nor have a default, and why.
-const WRITTEN: [(&str, &str); 8] = [
+const WRITTEN: [(&str, &str); 9] = [
     ("Accepts", "every method writes it as a literal, so that none forgets an entry"),
+    ("Block", "callers with rows of their own add them to a sum"),
     ("Method", "every method writes it as a literal, so that none forgets an entry"),
     ("Options", "of reproductions: the caller decides about each; those of other crates have a default"),
     ("Patches", "written as `Patches { stride: ..., ..Patches::of(8, 8) }`"),
@@ -123,18 +126,39 @@ fn is_public_module(files: &[(String, String)], file: &str) -> bool {
     file == "lib.rs" || files.iter().any(|(path, text)| parents.contains(path) && declares(text))
 }
 
-/// The public types of the libraries that their documentation shows, with their crates, and all enumerations of modules that are not hidden.
+/// Numerical modules of the library, which are private; other modules and `lib.rs` re-export what users need of them.
+const NUMERICAL: [&str; 9] =
+    ["autoencoder", "elementwise", "learn", "neural", "num", "rectified", "solve", "sparse", "spectrum"];
+
+/// The module below `src` that a file is in.
+fn module_of_file(file: &str) -> &str {
+    file.split('/').next().unwrap().trim_end_matches(".rs")
+}
+
+/// The names that these files re-export from a numerical module.
+fn re_exported(files: &[(String, String)], module: &str) -> Vec<String> {
+    let starts = [format!("pub use crate::{module}::"), format!("pub use {module}::")];
+    let mut out = Vec::new();
+    for (_, text) in files {
+        for start in &starts {
+            for rest in text.split(start.as_str()).skip(1) {
+                let names = rest.split(';').next().unwrap().split(|c: char| !c.is_alphanumeric() && c != '_');
+                out.extend(names.map(String::from));
+            }
+        }
+    }
+    out
+}
+
+/// The public types of the libraries that their documentation shows, with their crates, and all enumerations of modules that are not numerical.
 fn shown_types() -> Vec<(&'static str, PublicType)> {
-    let lib = std::fs::read_to_string(root().join("crates/unmix/src/lib.rs")).unwrap();
-    let hidden: Vec<&str> =
-        lib.split("#[doc(hidden)]\npub mod ").skip(1).map(|rest| rest.split(';').next().unwrap()).collect();
-    assert!(hidden.contains(&"num") && hidden.contains(&"neural"), "{hidden:?}");
     let mut out = Vec::new();
     for krate in LIBRARIES {
-        let mut files = code_of(krate);
-        // Traits of `stats` are public, its statistics are not.
-        let is_hidden = |module: &str| krate == "unmix" && (hidden.contains(&module) || module == "stats");
-        files.retain(|(file, _)| !is_hidden(file.split('/').next().unwrap().trim_end_matches(".rs")));
+        let is_numerical = |file: &str| krate == "unmix" && NUMERICAL.contains(&module_of_file(file));
+        let (numerical, mut files): (Vec<_>, Vec<_>) =
+            code_of(krate).into_iter().partition(|(file, _)| is_numerical(file));
+        // Traits of `stats` are public, its statistics are not; `internal` is hidden from the documentation.
+        files.retain(|(file, _)| krate != "unmix" || !["internal", "stats"].contains(&module_of_file(file)));
         let exported = exported_names(&files);
         for (file, text) in &files {
             let is_public = is_public_module(&files, file);
@@ -143,8 +167,44 @@ fn shown_types() -> Vec<(&'static str, PublicType)> {
                 .filter(|t| t.is_enum || is_public || exported.contains(&t.name));
             out.extend(shown.map(|found| (krate, found)));
         }
+        for (file, text) in &numerical {
+            let exported = re_exported(&files, module_of_file(file));
+            let shown = public_types(text).into_iter().filter(|t| exported.contains(&t.name));
+            out.extend(shown.map(|found| (krate, found)));
+        }
     }
     out
+}
+
+#[test]
+fn numerical_modules_are_private_and_the_door_to_them_is_hidden() {
+    let lib = std::fs::read_to_string(root().join("crates/unmix/src/lib.rs")).unwrap();
+    for module in NUMERICAL {
+        assert!(lib.contains(&format!("\nmod {module};\n")), "lib.rs has no private module {module}");
+    }
+    assert!(lib.contains("#[doc(hidden)]\npub mod internal;\n"));
+    let hidden: Vec<&str> = lib.split("#[doc(hidden)]\npub mod ").skip(1).collect();
+    assert_eq!(hidden.len(), 1, "modules for other crates are part of `internal`");
+}
+
+#[test]
+fn everything_in_the_door_to_numerical_modules_is_used_outside() {
+    let door = std::fs::read_to_string(root().join("crates/unmix/src/internal.rs")).unwrap();
+    let mut users = sources(&root().join("crates/unmix/tests"));
+    for krate in
+        ["crates/unmix-io", "crates/unmix-report", "crates/unmix-reproduce", "crates/unmix-cli", "python"]
+    {
+        users.extend(sources(&root().join(krate)));
+    }
+    users.retain(|(_, text)| text.contains("unmix::internal::"));
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    for statement in code(&door).split("pub use crate::").skip(1) {
+        let (_, names) = statement.split(';').next().unwrap().rsplit_once("::").unwrap();
+        for name in names.split(|c| !is_word(c)).filter(|name| !name.is_empty()) {
+            let uses = |text: &str| text.split(|c| !is_word(c)).any(|word| word == name);
+            assert!(users.iter().any(|(_, text)| uses(text)), "internal.rs: nothing uses {name}");
+        }
+    }
 }
 
 #[test]

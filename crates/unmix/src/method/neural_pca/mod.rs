@@ -4,12 +4,12 @@
 //! **Model** `y = (x - mean) W`, `W` the weights at the end of the iterations, with columns divided by their
 //! lengths.
 //! **Algorithm** for rows of covariance `C = E diag(v) E'`, by the rule's half-gradient `G(W)`, a row of
-//! [`LINEAR`]:
+//! `LINEAR`:
 //!  1. second moments in one sweep, and their spectrum;
 //!  2. `solver="auto"`: from random orthonormal directions (or `E`), `W <- W - lr G(W)`, `lr` a quarter of the inverse of the largest
 //!     variance, until `||G|| <= tol ||CW||` (the first-order condition); in the coordinates of `E`, in which
 //!     every rule has the same form; `solver="sgd"` or `"adam"`: the same gradient on mini-batches, as
-//!     published ([`train`]);
+//!     published (`train`);
 //!  3. columns divided by their lengths, sorted by the variance along them, signed.
 //!
 //! **Cost** that of PCA, and `O(r k²)` for each step, `r` the rank: steps use second moments only.

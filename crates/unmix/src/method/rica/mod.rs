@@ -10,7 +10,7 @@
 //!     features (a tenth of the rows if no number is given): in more directions a feature could fit a single
 //!     row. Without whitening, columns are divided by the root mean square of all entries if `beta` is chosen
 //!     from the data, so that the result does not depend on their units;
-//!  2. limited-memory BFGS ([`lbfgs`](crate::solve::lbfgs)) with a pass over the rows for each value and gradient (`cost.rs`);
+//!  2. limited-memory BFGS (`solve::lbfgs`) with a pass over the rows for each value and gradient (`cost.rs`);
 //!     whitening is folded into `W`, so that passes are over the rows themselves and nothing is copied;
 //!  3. where features have length 1, the function of `w_j / ||w_j||` (their procedure 1, with the exact gradient; what the text
 //!     calls a ball is the sphere): steps only lengthen `w_j`, which gets length 1 again every 50 iterations;

@@ -4,20 +4,20 @@
 //! sources themselves where variances are equal, which PCA returns in an arbitrary rotation.
 //! **Model** `x = mean + u W'`, `u_j = sigma_j h(y_j / sigma_j)`, `y = (x - mean) W`, `W` with orthonormal columns.
 //! **Algorithm** (`solver="gpm"`, the default):
-//!  1. covariance, its first `4 k` axes, and the rows in their coordinates ([`start`](crate::neural::start));
+//!  1. covariance, its first `4 k` axes, and the rows in their coordinates (`neural::start`);
 //!  2. from the principal axes, `H_j = -sigma_j^3 E[x phi(z_j)]`, `phi = (h - z) h'`, `W <- polar(H)`, until `H = W F` with `F`
-//!     symmetric ([`gpm`](crate::neural::gpm)): the fixed point of the published rule, kept strictly orthonormal;
+//!     symmetric (`neural::gpm`): the fixed point of the published rule, kept strictly orthonormal;
 //!  3. `a` of `h = a tanh(z / a)` is chosen during the iterations for every component, as the width that
-//!     better separates it from others of the same variance ([`auto`](crate::neural::auto));
-//!  4. the same on two halves of the rows, a verdict on every component ([`pairs`](crate::neural::pairs)), order by variance, canonical
+//!     better separates it from others of the same variance (`neural::auto`);
+//!  4. the same on two halves of the rows, a verdict on every component (`neural::pairs`), order by variance, canonical
 //!     sign.
 //!
 //!
 //! `constraint="native"` computes the published fixed point itself, unit columns that are only nearly orthogonal, by a second-order
-//! solver ([`native`]).
+//! solver (`neural::native`).
 //!
 //! `variant=` selects a published rule instead, and `solver="sgd"` or `"adam"` the main one: training on
-//! mini-batches from the principal axes ([`train`](crate::neural::train)).
+//! mini-batches from the principal axes (`neural::train`).
 //!
 //! **Cost** that of PCA, and for each of some tens of sweeps `4 n r k` operations (`r = min(rank, 4 k)`) and `n k` hyperbolic tangents;
 //! the coordinates are kept in memory up to 1 GiB.
