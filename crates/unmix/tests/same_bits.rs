@@ -189,7 +189,7 @@ fn codes<T: Real>(model: &Model, rows: &Rows<'_, T>, threads: usize) -> [u32; 3]
 #[test]
 fn tall_data_around_the_edges_of_blocks_and_shards() {
     let p = 200;
-    let Plan { block_rows, shard_rows } = Plan::for_width(p);
+    let Plan { block_rows, shard_rows, .. } = Plan::for_width(p);
     for n in [block_rows + 51, shard_rows - 1, shard_rows, shard_rows + 1] {
         check::<f64>(n, p, json!({"n_components": 7, "svd_solver": "covariance_eigh"}));
     }

@@ -48,7 +48,7 @@ fn one_column_and_one_component() {
 #[test]
 fn every_number_of_rows_around_a_block_gives_the_naive_variances() {
     let p = 3;
-    let Plan { block_rows, shard_rows } = Plan::for_width(p);
+    let Plan { block_rows, shard_rows, .. } = Plan::for_width(p);
     for n in [block_rows - 1, block_rows, block_rows + 1, 3 * block_rows + 1, shard_rows + 1] {
         let x = falling(n, p, 3);
         let reference = NaivePca::fit(&x, p);
