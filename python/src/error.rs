@@ -128,7 +128,7 @@ impl Raised<'_, '_> {
                 self.0.setattr("known", known.clone())
             }
             Error::Unsupported { asked, found, remedy } => {
-                self.text("asked", asked)?;
+                self.text("requested", asked)?;
                 self.text("found", found)?;
                 self.text("remedy", remedy)
             }

@@ -170,12 +170,7 @@ pub(crate) fn patterns(
         .map_err(|e| raised(e, Dtype::F64))?;
     let made = py.detach(|| datasets::patterns(n_samples, side, n_patterns, noise, seed));
     let labels = made.labels.iter().map(|&g| g as i64).collect();
-    Ok((
-        matrix(py, made.x)?,
-        matrix(py, made.axes)?,
-        matrix(py, made.scores)?,
-        PyArray1::from_vec(py, labels),
-    ))
+    Ok((matrix(py, made.x)?, matrix(py, made.axes)?, matrix(py, made.codes)?, PyArray1::from_vec(py, labels)))
 }
 
 /// Rows, axes, latent numbers and mean.
@@ -240,5 +235,5 @@ pub(crate) fn low_rank_plus_noise(
     datasets::check_tables(&shapes).map_err(|e| raised(e, Dtype::F64))?;
     let make = || datasets::low_rank_plus_noise(n_samples, n_features, n_components, signal, seed);
     let made = py.detach(make);
-    Ok((matrix(py, made.x)?, matrix(py, made.axes)?, matrix(py, made.scores)?))
+    Ok((matrix(py, made.x)?, matrix(py, made.axes)?, matrix(py, made.codes)?))
 }

@@ -182,7 +182,7 @@ def test_columns_without_names_take_those_of_the_caller(tmp_path):
     ]:
         with pytest.raises(ValueError, match=message):
             unmix.open(path, names=names).shape
-    with pytest.raises(ValueError, match="names= and triplets=True exclude each other"):
+    with pytest.raises(ValueError, match="names= and triplets=True are mutually exclusive"):
         unmix.open(path, names=["a", "b", "c"], triplets=True)
     path.write_text("u,v,w\n1,2,3\n4,5,7\n")
     with pytest.raises(ValueError, match="have names already"):

@@ -419,10 +419,10 @@ def test_exceptions_carry_the_details_of_their_message(tmp_path):
         return caught.value, vars(caught.value)
 
     e, facts = raised(ValueError, lambda: unmix.metrics.amari_distance(np.ones((2, 3))))
-    assert set(facts) == {"asked", "found", "remedy"} and str(e) == f"{e.asked} is not possible: {e.found}; {e.remedy}"
-    assert (e.asked, e.found) == ("Amari's distance", "the gain is 2 x 3")
+    assert set(facts) == {"requested", "found", "remedy"} and str(e) == f"{e.requested} is not possible: {e.found}; {e.remedy}"
+    assert (e.requested, e.found) == ("Amari's distance", "the gain is 2 x 3")
     e, facts = raised(ValueError, lambda: unmix.stability(unmix.SparseCoder(dictionary=np.eye(3)), X))
-    assert e.asked == "a fit of sparse-coder" and e.remedy == "give one: SparseCoder(dictionary=...)"
+    assert e.requested == "a fit of sparse-coder" and e.remedy == "give one: SparseCoder(dictionary=...)"
     e, facts = raised(ValueError, lambda: unmix.datasets.independent(10, ["laplac"]))
     assert (e.kind, e.name, e.suggestion) == ("distribution", "laplac", "laplace") and set(facts) == {"kind", "name", "suggestion", "known"}
     assert e.known[:2] == ["laplace", "logistic"] and str(e).endswith("choose one of: " + ", ".join(e.known))

@@ -125,8 +125,8 @@ def test_generators_are_seeded_and_refuse_bad_arguments():
     again = low_rank_plus_noise(400, 20, 4, signal=3.0, seed=1)
     assert_array_equal(again.X, DATA.X)
     assert_allclose(DATA.components @ DATA.components.T, np.eye(4), atol=1e-12)
-    assert_allclose(DATA.scores.std(axis=0), [6, 5, 4, 3], rtol=0.15)
-    assert abs((DATA.X - DATA.scores @ DATA.components).std() - 1) < 0.03
+    assert_allclose(DATA.codes.std(axis=0), [6, 5, 4, 3], rtol=0.15)
+    assert abs((DATA.X - DATA.codes @ DATA.components).std() - 1) < 0.03
     with pytest.raises(ValueError, match="n_components must be at most n_features=4, got 5"):
         low_rank_plus_noise(10, 4, 5)
     assert "low_rank_plus_noise" in unmix.datasets.__all__

@@ -21,7 +21,7 @@ def test_patterns_are_recovered():
     assert metrics.subspace_angles(model, data.components).max() < 0.02
     assert_allclose(data.components @ data.components.T, np.eye(4), atol=1e-12)
     assert set(data.labels) == {0, 1, 2}
-    assert_allclose(data.X, 0.5 + data.scores @ data.components, atol=0.05 * 6)
+    assert_allclose(data.X, 0.5 + data.codes @ data.components, atol=0.05 * 6)
     assert_array_equal(datasets.patterns(2000, side=12, n_patterns=4, noise=0.05, seed=3).X, data.X)
     with pytest.raises(ValueError, match="n_patterns must be at most 4, the number of pixels, got 5"):
         datasets.patterns(10, side=2, n_patterns=5)

@@ -8,7 +8,7 @@
 Estimators follow scikit-learn's conventions; :func:`load` gives a saved one back, and the command ``unmix`` reads the same files.
 
 Exceptions of fits, models and readers have the details of their message as attributes, where they apply: of a request that is not supported
-``asked``, ``found`` and ``remedy``, of an unknown name ``kind``, ``name``, ``suggestion`` and ``known``, of a setting ``setting``, ``got``, ``why`` and
+``requested``, ``found`` and ``remedy``, of an unknown name ``kind``, ``name``, ``suggestion`` and ``known``, of a setting ``setting``, ``got``, ``why`` and
 ``remedy``, of rows and files ``path``, ``line``, ``row``, ``column``, ``column_name``, ``byte``, ``need`` and ``got``. docs/scikit-learn.md lists all of them.
 """
 

@@ -278,7 +278,7 @@ class Estimator(RunOptions, Settings, Input, Coding):
         return [sentence for sentence in self._model.doubts if not (sentence.startswith("the rows vary along") and self._all_that_vary())]
 
     def _all_that_vary(self) -> bool:
-        """Whether there are as many components as columns that vary, and no other number was asked for."""
+        """Whether there are as many components as columns that vary, and no other number was requested."""
         report = self.report_
         return getattr(self, "n_components", 0) is None and report.rank == self.n_features_in_ - report.n_constant
 

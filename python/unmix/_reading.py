@@ -141,14 +141,14 @@ def _na(na: Any) -> list[str]:
 
 
 def _check_combination(settings: dict[str, Any]) -> None:
-    """Refuses settings that exclude each other, or that need another one."""
+    """Refuses settings that are mutually exclusive, or that need another one."""
     if settings["grey"] and settings["rgb"]:
-        raise ValueError("grey=True and rgb=True exclude each other; keep one of them")
+        raise ValueError("grey=True and rgb=True are mutually exclusive; give one of them")
     for name in ("stride", "padding", "number", "patch_seed", "normalise"):
         if settings[name] and settings["patches"] is None:
             raise ValueError(f"{name}={settings[name]!r} applies to patches only; give patches=(height, width) too")
     if settings["triplets"] and settings["names"] is not None:
-        raise ValueError("names= and triplets=True exclude each other: the columns of a list of cells are row, column and value; leave names out")
+        raise ValueError("names= and triplets=True are mutually exclusive: the columns of a list of cells are row, column and value; leave names out")
 
 
 def _reading(**settings: Any) -> dict[str, Any]:

@@ -142,7 +142,7 @@ class LowRankRows(Record):
 
     X: Array
     components: Array
-    scores: Array
+    codes: Array
 
 
 class PatternRows(LowRankRows):

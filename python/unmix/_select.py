@@ -423,8 +423,8 @@ def select_components(
     >>> compared["bic"], compared["cells"]
     (3, 3)
     """
-    asked: list[str | float] = [] if rules is None else [rules] if isinstance(rules, (str, float)) else list(rules)
-    for rule in asked:
+    requested: list[str | float] = [] if rules is None else [rules] if isinstance(rules, (str, float)) else list(rules)
+    for rule in requested:
         if not isinstance(rule, (str, float)):
             raise TypeError(f"rules must be names of rules or shares between 0 and 1, got {rule!r}")
     if method not in registry():
@@ -438,7 +438,7 @@ def select_components(
     reader._validate_params()
     rows = reader._rows(X, reset=True)
     run_options = (reader._seed(), threads_here(), int(verbose))
-    named = [str(rule) for rule in asked]
+    named = [str(rule) for rule in requested]
     names, weights = reader._names(rows), _weights(sample_weight, rows)
     found: Selection | Comparison
     if of_variances:

@@ -291,13 +291,13 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
             rows, columns = listed_cells(cells)
             values, std = _unmix.predict_cells(self._model, rows, columns, bool(return_std))
             return (values, std) if return_std else values
-        asked = np.asarray(cells)
-        if asked.size == 0:
-            asked = asked.reshape(0, 2)
-        if asked.ndim != 2 or asked.shape[1] != 2:
-            raise ValueError(f"cells must be an array of shape (n_cells, 2), row and column of each, got shape {asked.shape}")
-        whole = asked.astype(np.int64, copy=False) if asked.dtype.kind in "biuf" else None
-        if whole is None or not np.array_equal(whole, asked):
+        given = np.asarray(cells)
+        if given.size == 0:
+            given = given.reshape(0, 2)
+        if given.ndim != 2 or given.shape[1] != 2:
+            raise ValueError(f"cells must be an array of shape (n_cells, 2), row and column of each, got shape {given.shape}")
+        whole = given.astype(np.int64, copy=False) if given.dtype.kind in "biuf" else None
+        if whole is None or not np.array_equal(whole, given):
             raise ValueError("cells must be rows and columns as integers, counted from 0")
         if (whole < 0).any():
             at = int(np.flatnonzero((whole < 0).any(axis=1))[0])

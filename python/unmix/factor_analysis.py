@@ -202,9 +202,9 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
         return {name: value for name, value in state.items() if name not in self._derived}
 
     def _doubts(self) -> list[str]:
-        # As many factors as columns were not asked for.
-        unasked = ("the Ledermann bound", "factors have nonzero loadings") if self.n_components is None else ()
-        return [sentence for sentence in super()._doubts() if not any(words in sentence for words in unasked)]
+        # As many factors as columns were not requested.
+        not_requested = ("the Ledermann bound", "factors have nonzero loadings") if self.n_components is None else ()
+        return [sentence for sentence in super()._doubts() if not any(words in sentence for words in not_requested)]
 
     def _warn(self) -> None:
         for sentence in self._doubts():

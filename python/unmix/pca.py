@@ -189,14 +189,14 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
 
     def _warn(self) -> None:
         super()._warn()
-        (_, _, rank, n), asked = self._model.end, self.n_components
-        if rank is not None and isinstance(asked, Integral) and rank < asked:
+        (_, _, rank, n), requested = self._model.end, self.n_components
+        if rank is not None and isinstance(requested, Integral) and rank < requested:
             warn(
-                f"the rows vary along {rank} directions only, fewer than n_components={asked}; components beyond those have "
+                f"the rows vary along {rank} directions only, fewer than n_components={requested}; components beyond those have "
                 "variance 0 (details in report_.warnings)"
             )
         # With all components, wide rows always vary along fewer directions than there are columns.
-        if rank is not None and asked is None and rank < self.n_features_in_ < n and not self._all_that_vary():
+        if rank is not None and requested is None and rank < self.n_features_in_ < n and not self._all_that_vary():
             for sentence in self._model.doubts:
                 if sentence.startswith("the rows vary along"):
                     warn(sentence)

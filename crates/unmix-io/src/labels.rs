@@ -122,9 +122,9 @@ pub fn labels_of(files: &Files, n: u64, nameless: &str, run: &Run<'_>) -> Result
     if options.columns.is_none() && options.drop.is_none() {
         if files.paths().count() > 1 || options.rows.is_some() || options.skip_rows > 0 {
             return Err(Error::Unsupported {
-                asked: "color by the only column, of text, of some lines or of several files".into(),
-                found: "such a column is read from all lines of one file".into(),
-                remedy: "give an array of the labels".into(),
+                asked: "labels of text from a handle with a single column".into(),
+                found: "it selects rows, or has several files".into(),
+                remedy: "give the path of a file, or an array of the labels".into(),
             });
         }
         return LabelFile { path, column: name.map(String::as_str), wording: options.wording }

@@ -261,7 +261,7 @@ mod tests {
         }
 
         fn stream(&self) -> Result<Box<dyn Stream<f64> + '_>> {
-            unreachable!("rows are asked for by number")
+            unreachable!("rows are requested by number")
         }
     }
 

@@ -22,16 +22,16 @@ const CLUSTERED: usize = 240;
 /// Scores that are drawn unless others are requested.
 const SCORES: usize = 3;
 
-/// Rows at a fixed stride: some of their scores, and their reconstructions.
+/// Rows at a fixed stride: some of their codes, and their reconstructions.
 pub(crate) struct Sample {
     /// Rows there are.
     pub(crate) n_rows: u64,
     /// Numbers of the sampled rows.
     pub(crate) index: Vec<u64>,
-    /// The components whose scores are kept, in ascending order.
+    /// The components whose codes are kept, in ascending order.
     pub(crate) drawn: Vec<usize>,
-    /// The scores of each row on these.
-    pub(crate) scores: Matrix<f64>,
+    /// The codes of each row on these.
+    pub(crate) codes: Matrix<f64>,
     /// Of how many rows each code is not 0.
     pub(crate) uses: Vec<u64>,
     /// How many codes of each row are not 0.
@@ -84,10 +84,10 @@ impl Sample {
         }
     }
 
-    /// The scores of the rows on component `i`, which must be one of `drawn`.
-    pub(crate) fn scores_of(&self, i: usize) -> impl Iterator<Item = f64> {
+    /// The codes of the rows on component `i`, which must be one of `drawn`.
+    pub(crate) fn codes_of(&self, i: usize) -> impl Iterator<Item = f64> {
         let place = self.drawn.partition_point(|other| *other < i);
-        (0..self.scores.rows()).map(move |row| self.scores[(row, place)])
+        (0..self.codes.rows()).map(move |row| self.codes[(row, place)])
     }
 
     /// Reads rows at a fixed stride, at most 5000 of them, a block at a time. Scores on the first components, and on those of `pairs`, are
@@ -171,7 +171,7 @@ struct Read {
     near: Vec<f64>,
     labels: Vec<usize>,
     index: Vec<u64>,
-    scores: Vec<f64>,
+    codes: Vec<f64>,
     uses: Vec<u64>,
     nonzeros: Vec<u32>,
     examples: Vec<Example>,
@@ -205,7 +205,7 @@ impl Read {
             near: Vec::new(),
             labels: Vec::new(),
             index: Vec::new(),
-            scores: Vec::new(),
+            codes: Vec::new(),
             uses: vec![0; model.n_codes()],
             nonzeros: Vec::new(),
             examples: Vec::new(),
@@ -257,7 +257,7 @@ impl Read {
             self.labels.push(nearest.map_or(0, |(label, _)| label));
         }
         self.index.push(number);
-        self.scores.extend(self.drawn.iter().map(|&i| codes[i].to_f64()));
+        self.codes.extend(self.drawn.iter().map(|&i| codes[i].to_f64()));
     }
 
     /// The sample, without another model or an encoder.
@@ -269,7 +269,7 @@ impl Read {
         Sample {
             n_rows: 0,
             beside: None,
-            scores: Matrix::from_vec(n, self.drawn.len(), self.scores),
+            codes: Matrix::from_vec(n, self.drawn.len(), self.codes),
             drawn: self.drawn,
             index: self.index,
             uses: self.uses,

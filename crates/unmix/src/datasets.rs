@@ -46,8 +46,8 @@ pub struct LowRank {
     pub x: Matrix<f64>,
     /// `k x p`, orthonormal rows, the strongest first.
     pub axes: Matrix<f64>,
-    /// `n x k`.
-    pub scores: Matrix<f64>,
+    /// `n x k`, what the rows were made of.
+    pub codes: Matrix<f64>,
     /// The group of each row, from 0.
     pub labels: Vec<usize>,
 }
@@ -63,19 +63,19 @@ pub fn patterns(n: usize, side: usize, k: usize, noise: f64, seed: u64) -> LowRa
     let p = side * side;
     let axes =
         factor::orthonormal_rows_signed(&Matrix::from_fn(k, p, |i, j| pattern(i, j % side, j / side, side)));
-    let (groups, codes, errors) = (Stream::new(seed, 0), Stream::new(seed, 1), Stream::new(seed, 2));
+    let (groups, draws, errors) = (Stream::new(seed, 0), Stream::new(seed, 1), Stream::new(seed, 2));
     let labels: Vec<usize> = (0..n).map(|i| (groups.bits(i as u64) % 3) as usize).collect();
     let centres = [[2.0, 0.0], [-1.0, 1.7], [-1.0, -1.7]];
-    let scores = Matrix::from_fn(n, k, |i, c| {
+    let codes = Matrix::from_fn(n, k, |i, c| {
         let spread = 3.0 * 0.8f64.powi(c as i32);
         let shift = if c < 2 { centres[labels[i]][c] } else { 0.0 };
-        spread * (shift + 0.6 * codes.normal((i * k + c) as u64))
+        spread * (shift + 0.6 * draws.normal((i * k + c) as u64))
     });
-    let mut x = factor::multiply(&scores, &axes);
+    let mut x = factor::multiply(&codes, &axes);
     for (i, value) in x.as_mut_slice().iter_mut().enumerate() {
         *value += 0.5 + noise * errors.normal(i as u64);
     }
-    LowRank { x, axes, scores, labels }
+    LowRank { x, axes, codes, labels }
 }
 
 /// `n` rows of a Gaussian signal in a uniformly distributed `k`-dimensional subspace of `p` dimensions, plus white noise
@@ -86,16 +86,16 @@ pub fn patterns(n: usize, side: usize, k: usize, noise: f64, seed: u64) -> LowRa
 ///
 /// If `k` is greater than `p`, or if the tables do not fit in memory ([`check_tables`]).
 pub fn low_rank_plus_noise(n: usize, p: usize, k: usize, signal: f64, seed: u64) -> LowRank {
-    let [rotation, codes, errors] = [9, 10, 11].map(|stream| Stream::new(seed, stream));
+    let [rotation, draws, errors] = [9, 10, 11].map(|stream| Stream::new(seed, stream));
     let random = Matrix::from_fn(k, p, |i, j| rotation.normal((i * p + j) as u64));
     let axes = factor::orthonormal_rows_signed(&random);
     let step = |c: usize| if k > 1 { c as f64 / (k - 1) as f64 } else { 0.0 };
-    let scores = Matrix::from_fn(n, k, |i, c| signal * (2.0 - step(c)) * codes.normal((i * k + c) as u64));
-    let mut x = factor::multiply(&scores, &axes);
+    let codes = Matrix::from_fn(n, k, |i, c| signal * (2.0 - step(c)) * draws.normal((i * k + c) as u64));
+    let mut x = factor::multiply(&codes, &axes);
     for (i, value) in x.as_mut_slice().iter_mut().enumerate() {
         *value += errors.normal(i as u64);
     }
-    LowRank { x, axes, scores, labels: vec![0; n] }
+    LowRank { x, axes, codes, labels: vec![0; n] }
 }
 
 /// Pattern `i` at pixel (x, y): a wave times a Gaussian window, with its own centre and direction.

@@ -159,7 +159,7 @@ def patterns(
     -------
     Bunch
         ``X`` of shape (n_samples, side * side); ``components`` (n_patterns, side * side), orthonormal rows, the strongest first;
-        ``scores`` (n_samples, n_patterns), their codes; ``labels`` (n_samples,), the group of each picture, from 0 to 2.
+        ``codes`` (n_samples, n_patterns), those that the pictures were made of; ``labels`` (n_samples,), the group of each picture, from 0 to 2.
 
     See Also
     --------
@@ -167,8 +167,8 @@ def patterns(
 
     Notes
     -----
-    ``X = 0.5 + scores @ components + noise * e`` with standard normal ``e``. Before orthonormalisation each pattern is a wave times a
-    Gaussian window; ``scores[:, c] = 3 * 0.8**c * (m + 0.6 z)``, with standard normal ``z``, and ``m`` the centre of the group for the
+    ``X = 0.5 + codes @ components + noise * e`` with standard normal ``e``. Before orthonormalisation each pattern is a wave times a
+    Gaussian window; ``codes[:, c] = 3 * 0.8**c * (m + 0.6 z)``, with standard normal ``z``, and ``m`` the centre of the group for the
     first two patterns, else 0.
 
     Examples
@@ -181,4 +181,4 @@ def patterns(
     if n_patterns > side * side:
         raise ValueError(f"n_patterns must be at most {side * side}, the number of pixels, got {n_patterns}")
     made = _unmix.patterns(int(n_samples), int(side), int(n_patterns), float(noise), int(seed))
-    return PatternRows(**dict(zip(["X", "components", "scores", "labels"], made)))
+    return PatternRows(**dict(zip(["X", "components", "codes", "labels"], made)))

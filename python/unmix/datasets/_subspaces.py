@@ -30,7 +30,7 @@ def low_rank_plus_noise(
     -------
     Bunch
         ``X`` of shape (n_samples, n_features); ``components`` (n_components, n_features), orthonormal rows, the strongest
-        first; ``scores`` (n_samples, n_components), their codes.
+        first; ``codes`` (n_samples, n_components), those that the rows were made of.
 
     See Also
     --------
@@ -38,7 +38,7 @@ def low_rank_plus_noise(
 
     Notes
     -----
-    ``X = scores @ components + e`` with standard normal ``e``; ``scores[:, c]`` is normal with standard deviation
+    ``X = codes @ components + e`` with standard normal ``e``; ``codes[:, c]`` is normal with standard deviation
     ``signal * (2 - c / (n_components - 1))``, that is ``2 * signal`` for the first and ``signal`` for the last.
 
     Examples
@@ -51,7 +51,7 @@ def low_rank_plus_noise(
     if n_components > n_features:
         raise ValueError(f"n_components must be at most n_features={n_features}, got {n_components}")
     made = _unmix.low_rank_plus_noise(int(n_samples), int(n_features), int(n_components), float(signal), int(seed))
-    return LowRankRows(**dict(zip(["X", "components", "scores"], made)))
+    return LowRankRows(**dict(zip(["X", "components", "codes"], made)))
 
 
 def ppca(

@@ -63,7 +63,7 @@ impl Context<'_> {
 /// One self-contained HTML page about a model, and its codes and reconstructions of rows.
 ///
 /// `rows` may be the rows of the fit or others of the same `n_features`; of them, at most 5000 are read at a fixed stride, a block
-/// at a time. Without rows the page has no scores and no reconstructions, and explains how to get them. Everything that comes from
+/// at a time. Without rows the page has no codes and no reconstructions, and explains how to get them. Everything that comes from
 /// data (names, labels, paths) is shown as text.
 ///
 /// # Errors

@@ -43,7 +43,7 @@ fn planes(pairs: &[(usize, usize)], k: usize) -> Vec<(Option<usize>, usize)> {
 /// Points by two of their codes, or how to get them.
 pub(super) fn scores(context: &Context<'_>) -> Markup {
     let Some(sample) = &context.sample else { return missing(context) };
-    let k = sample.scores.cols();
+    let k = sample.codes.cols();
     if k == 0 || sample.index.is_empty() {
         return html! {};
     }
@@ -59,10 +59,10 @@ pub(super) fn scores(context: &Context<'_>) -> Markup {
     };
     let draw = |i: Option<usize>, j: usize| {
         let x: Vec<f64> = match i {
-            Some(i) => sample.scores_of(i).collect(),
+            Some(i) => sample.codes_of(i).collect(),
             None => sample.index.iter().map(|row| *row as f64).collect(),
         };
-        let points: Vec<(f64, f64)> = x.into_iter().zip(sample.scores_of(j)).collect();
+        let points: Vec<(f64, f64)> = x.into_iter().zip(sample.codes_of(j)).collect();
         let names = (i.map_or("row".into(), axis), axis(j));
         let alt_text = format!("{} rows by {} and {}", points.len(), names.0, names.1);
         let names_of_rows: Option<Vec<&str>> = sample.index.iter().map(|&i| context.row_name(i)).collect();

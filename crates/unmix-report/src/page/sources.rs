@@ -25,7 +25,7 @@ pub(super) fn check(model: &Model, options: &Options) -> Result<()> {
             what: "drawing sensors at their places".into(),
             need: model.n_features(),
             got: places.len(),
-            remedy: "give one place for each column of the model".into(),
+            remedy: "give one position for each column of the model".into(),
         });
     }
     let wrong = |rate: &f64| !(rate.is_finite() && *rate > 0.0);

@@ -39,13 +39,13 @@ fn a_stream_and_an_array_give_the_same_sample_at_a_fixed_stride() {
     let tape = Rows::new(OneWayRows(data.x.as_slice(), 16), Features::default(), "a tape");
     let b = Sample::of(&model, None, &[], &tape, &run).unwrap();
     assert_eq!((a.n_rows, a.index.len(), a.index[1]), (12_000, 4000, 3));
-    assert_eq!((&a.index, &a.scores, a.kept, b.n_rows), (&b.index, &b.scores, b.kept, 12_000));
+    assert_eq!((&a.index, &a.codes, a.kept, b.n_rows), (&b.index, &b.codes, b.kept, 12_000));
     assert_eq!(
         a.examples.iter().map(|e| e.index).collect::<Vec<_>>(),
         (0..8).map(|i| i * 1500).collect::<Vec<_>>()
     );
     let codes = model.encode_to_vec(&rows, &run).unwrap();
-    assert_eq!(a.scores.row(1234), &codes[2 * 3 * 1234..2 * 3 * 1234 + 2]);
+    assert_eq!(a.codes.row(1234), &codes[2 * 3 * 1234..2 * 3 * 1234 + 2]);
     // Two strong patterns under little noise: nearly everything is kept, of each row and of all.
     assert!(a.kept.is_some_and(|kept| kept > 0.9 && kept < 1.0) && a.examples.iter().all(|e| e.error < 0.6));
 }

@@ -93,7 +93,7 @@ fn without_a_shape_components_and_the_truth_are_curves() {
     let data = datasets::patterns(200, 8, 3, 0.1, 0);
     let mut any = rows(&data.x, Features::default());
     let model = fit(&mut any, 3);
-    let numbers = (0..200).map(|i| format!("{}", data.scores[(i, 0)])).collect();
+    let numbers = (0..200).map(|i| format!("{}", data.codes[(i, 0)])).collect();
     let options = Options {
         truth: Some(data.axes.clone()),
         labels: Some(("strength".into(), numbers)),

@@ -277,7 +277,7 @@ mod tests {
         }
         fn read(&self, rows: Range<u64>, _: Range<usize>, out: &mut [f64], _: &mut Vec<u8>) -> Result<()> {
             if rows.contains(&self.breaks) {
-                return Err(Error::setting("file", self.breaks, "it is cut short here", "mend it"));
+                return Err(Error::setting("file", self.breaks, "it is truncated here", "mend it"));
             }
             self.read.fetch_add(rows.end - rows.start, Ordering::Relaxed);
             out.copy_from_slice(&self.data[rows.start as usize * self.p..rows.end as usize * self.p]);
@@ -335,7 +335,7 @@ mod tests {
         let failed = run_concurrently(&scan, vec![1, 9, 4], |reader, passes| {
             read_repeatedly(&Reader::new(&scan, reader, None), passes, 1000)
         });
-        assert!(failed.unwrap_err().to_string().contains("cut short here"));
+        assert!(failed.unwrap_err().to_string().contains("truncated here"));
     }
 
     #[test]

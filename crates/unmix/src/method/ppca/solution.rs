@@ -320,7 +320,7 @@ impl Problem {
                 "the residual variance of {}{vary} would be 0, and the likelihood unbounded",
                 size.origin
             ),
-            remedy: "ask for fewer components, or set noise_floor, as in noise_floor=1e-8".into(),
+            remedy: "choose fewer components, or set noise_floor, as in noise_floor=1e-8".into(),
         }
     }
 
