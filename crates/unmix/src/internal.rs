@@ -1,6 +1,6 @@
-//! Numerical parts that are no part of the library's interface and may change with any version: the published experiments
-//! ([`unmix-reproduce`](https://docs.rs/unmix-reproduce)), the readers, the program and the Python package build on them, and the tests compare them with naive
-//! implementations. What is not listed here cannot be named outside this crate.
+//! Items of the numerical modules that other crates of this workspace use: the published experiments, the readers, the program and the Python
+//! package build on them, and tests compare them with naive implementations. They are no part of the library's interface and may change in any
+//! version; items that are not listed here are private.
 
 /// Autoencoders.
 pub mod autoencoder {
