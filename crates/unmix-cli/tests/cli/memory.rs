@@ -4,6 +4,8 @@
 use crate::folder::Folder;
 use flate2::{Compression, write::GzEncoder};
 use image::codecs::jpeg::JpegEncoder;
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+use image::codecs::tiff::TiffEncoder;
 use image::{ExtendedColorType, ImageEncoder};
 use serde_json::Value;
 use std::io::Write;
@@ -49,7 +51,7 @@ fn a_photograph_is_shown_in_less_than_ten_times_its_size() {
 }
 
 #[test]
-fn a_photograph_as_jpeg_is_shown_in_less_than_ten_times_its_decoded_size() {
+fn a_compressed_photograph_is_shown_in_less_than_ten_times_its_decoded_size() {
     let b = Folder::new();
     let (height, width) = (3000u32, 4000u32);
     let pixels: Vec<u8> = (0..height * width * 3)
@@ -59,14 +61,20 @@ fn a_photograph_as_jpeg_is_shown_in_less_than_ten_times_its_decoded_size() {
             ((x / 20 + y / 30 + 40 * channel) % 200 + x * y % 7) as u8
         })
         .collect();
-    let file = std::io::BufWriter::new(std::fs::File::create(b.path("a.jpg")).unwrap());
-    let encoder = JpegEncoder::new_with_quality(file, 85);
-    encoder.write_image(&pixels, width, height, ExtendedColorType::Rgb8).unwrap();
+    let file = |name: &str| std::io::BufWriter::new(std::fs::File::create(b.path(name)).unwrap());
+    let jpeg = JpegEncoder::new_with_quality(file("a.jpg"), 85);
+    jpeg.write_image(&pixels, width, height, ExtendedColorType::Rgb8).unwrap();
+    let png = PngEncoder::new_with_quality(file("a.png"), CompressionType::Fast, FilterType::Sub);
+    png.write_image(&pixels, width, height, ExtendedColorType::Rgb8).unwrap();
+    let tiff = TiffEncoder::new(file("a.tif"));
+    tiff.write_image(&pixels, width, height, ExtendedColorType::Rgb8).unwrap();
     drop(pixels);
     let decoded = u64::from(height) * u64::from(width) * 3;
-    let (code, peak, err) = b.peak("show a.jpg");
-    assert_eq!(code, 0, "{err}");
-    assert!(peak < 10 * decoded, "{} MiB", peak >> 20);
+    for name in ["a.jpg", "a.png", "a.tif"] {
+        let (code, peak, err) = b.peak(&format!("show {name}"));
+        assert_eq!(code, 0, "{name}: {err}");
+        assert!(peak < 10 * decoded, "{name}: {} MiB", peak >> 20);
+    }
 }
 
 #[test]
