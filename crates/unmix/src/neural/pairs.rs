@@ -187,7 +187,7 @@ pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
     if gaussian.len() == k && k > 0 {
         out.push(
             "no component can be distinguished from a Gaussian one, so nothing beyond PCA is identifiable: components of distinct \
-             variances are principal axes, those of equal variances are arbitrary"
+             variances are principal axes; those of equal variances may be arbitrary"
                 .into(),
         );
     } else if !gaussian.is_empty() {
