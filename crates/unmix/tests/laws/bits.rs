@@ -178,8 +178,7 @@ fn every_model_is_restored_from_its_file() {
 #[test]
 fn methods_take_remote_rows_and_missing_cells_as_declared() {
     for case in every_case() {
-        if !case.method.accepts.stream {
-            // Methods that need several passes read streams into memory; rows held by remote workers are refused.
+        if !case.method.accepts.remote {
             let nobody = |_: &[u8]| Ok(Vec::new());
             let mut rows = unmix::AnyRows::F64(Rows::remote(3000, case.p, &nobody));
             let message = fit_any(case.method.key, &settings(case.given.clone()), &mut rows, &on_threads(1));

@@ -58,7 +58,7 @@ pub const METHOD: Method = Method {
     summary: "clusters of rows that lie near a union of subspaces, and the subspaces",
     settings: SETTINGS,
     variants: &[],
-    accepts: Accepts { sparse: false, weights: false, stream: false, missing: false },
+    accepts: Accepts { sparse: false, weights: false, stream: false, remote: false, missing: false },
     by_independence: false,
     of_signals: false,
     random_start: false,
