@@ -79,7 +79,7 @@ fn every_word_with_an_effect_is_in_a_case() {
             }
         }
     }
-    assert!(missing.is_empty(), "words without a case, to be added in laws/cases.rs: {missing:?}");
+    assert!(missing.is_empty(), "words without a case, to be added in laws/cases/: {missing:?}");
     assert!(listed.is_empty(), "listed as without a case, but there is one: {listed:?}");
 }
 
