@@ -54,7 +54,6 @@ pub(crate) fn open(
     if options.header.is_none() && !has_header {
         notes.extend(guess::note(bytes, gz, &dialect, options.wording)?);
     }
-    let first = if has_header { None } else { Some(place) };
     if has_header {
         lines.forget_marks();
     }
@@ -76,7 +75,7 @@ pub(crate) fn open(
         dialect,
         wording: options.wording,
     };
-    let read = table.read(&mut lines, record, first, run)?;
+    let read = table.read(&mut lines, record, (!has_header).then_some(place), run)?;
     table.notes.extend(lines.marks_not_found().map(|mark| {
         let given = options.wording.plain("na", options.na[mark].trim(), true);
         format!("{origin}: no cell is '{}', given as a missing cell by {given}", options.na[mark].trim())
