@@ -4,6 +4,7 @@ use super::{Case, every_case};
 use crate::made::{Known, bits, digest, fit_any, on_threads, settings};
 use crate::same_bits::everywhere;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use unmix::data::Plan;
 use unmix::{Model, Rows};
 
@@ -109,15 +110,29 @@ impl Visited {
     }
 }
 
+/// The first round is on rows of several shards, further ones are on the few rows of the case.
 pub(super) fn check<T: Known>(case: &Case, turns: Turns, visited: &mut Visited) {
-    let x = case.rows_of_shards::<T>();
-    let one = case.on(Rows::from_slice(&x, case.p).unwrap(), 1);
+    check_rounds(case, &case.rows_of_shards::<T>(), (turns, 0..1), visited);
+    if turns.rounds > 1 {
+        check_rounds(case, &case.data::<T>(), (turns, 1..turns.rounds), visited);
+    }
+    let counted = visited.cases.entry(case.method.key).or_default();
+    *counted = (counted.0 + 1, (turns.every == 4).then_some(turns.every));
+}
+
+fn check_rounds<T: Known>(
+    case: &Case,
+    x: &[T],
+    (turns, rounds): (Turns, Range<usize>),
+    visited: &mut Visited,
+) {
+    let one = case.on(Rows::from_slice(x, case.p).unwrap(), 1);
     let want = digest(&one);
-    let codes = one.encode_to_vec(&Rows::from_slice(&x, case.p).unwrap(), &on_threads(1)).unwrap();
+    let codes = one.encode_to_vec(&Rows::from_slice(x, case.p).unwrap(), &on_threads(1)).unwrap();
     let pairs = visited.pairs.entry(case.method.key).or_default();
     let (mut place, mut visits) = (0, 0);
     let mut visit = |storage: &str, rows: Rows<'_, T>| {
-        let threads = turns.threads(place % KINDS, place / KINDS);
+        let threads = turns.threads(place % KINDS, rounds.start + place / KINDS);
         place += 1;
         let Some(threads) = threads else { return };
         visits += 1;
@@ -133,10 +148,8 @@ pub(super) fn check<T: Known>(case: &Case, turns: Turns, visited: &mut Visited) 
             bits(&model)
         );
     };
-    (0..turns.rounds).for_each(|_| everywhere(&x, case.p, &mut visit));
-    assert_eq!((place, visits), (KINDS * turns.rounds, KINDS / turns.every * turns.rounds));
-    let counted = visited.cases.entry(case.method.key).or_default();
-    *counted = (counted.0 + 1, (turns.every == 4).then_some(turns.every));
+    rounds.clone().for_each(|_| everywhere(x, case.p, &mut visit));
+    assert_eq!((place, visits), (KINDS * rounds.len(), KINDS / turns.every * rounds.len()));
     // The code of a row does not depend on the rows encoded with it.
     let k = one.n_codes();
     for i in (0..x.len() / case.p).step_by(x.len() / case.p / 5 + 1) {

@@ -110,7 +110,7 @@ fn fits() -> Vec<Fit> {
             json!({"n_components": 2}),
             &[(Shift, "the prior of the offsets has mean 0")],
         ),
-        has_all("robust-pca", json!({"alpha": 0.1, "center": true})),
+        has_all("robust-pca", json!({"alpha": 0.12, "center": true})),
         has_all("sparse-coder", json!({"center": true})),
         fit("sparse-coder", json!({"algorithm": "omp", "n_nonzero_coefs": 2}), &[(Shift, ABOUT_ZERO)]),
         fit(
