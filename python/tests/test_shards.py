@@ -10,6 +10,7 @@ import pytest
 
 import unmix
 from unmix import shards
+from unmix._input import tensor_names
 
 WORKER = """
 import sys
@@ -151,9 +152,13 @@ def test_rows_with_missing_cells_have_the_bits_of_one_process(cls):
     assert np.array_equal(distributed.components_, local.components_) and distributed.noise_variance_.tolist() == local.noise_variance_.tolist()
 
 
-def test_methods_that_need_the_rows_are_refused(X, gather_all):
-    for estimator in (unmix.LISTA(np.eye(4)), unmix.RobustPCA(), unmix.SubspaceClustering()):
-        with pytest.raises(ValueError, match=f"{estimator._method} of rows held by remote workers is not possible: it needs the rows themselves"):
+def test_methods_that_need_the_rows_are_refused_as_the_registry_says(X, gather_all):
+    refused = [method for method in unmix.methods() if not method["takes"]["remote"]]
+    assert {"lista", "robust-pca", "dictionary", "sae", "stacked-rfn"} <= {method["key"] for method in refused}
+    for method in refused:
+        cls = getattr(unmix, method["class"])
+        estimator = cls(np.eye(4)) if "dictionary" in tensor_names(method["key"]) else cls()
+        with pytest.raises(ValueError, match=f"^{method['key']} of rows held by remote workers is not possible: it needs the rows themselves"):
             shards.fit(estimator, X.shape, gather_all)
 
 

@@ -46,6 +46,13 @@ def test_clusters_of_all_fits():
         assert (along[clear] > 0.99).all() and (clusters.similarity[clear] > 0.99).all()
     assert np.nanmax(found.clusters.halves.quality[~clear]) < 0.9
     assert "Iq halves  Iq restarts  verdict" in repr(found) and "both:" in repr(found.clusters)
+    low, high = found.restarts_interval.T
+    assert (low <= found.restarts).all() and (found.restarts <= high).all()
+    for j, verdict in enumerate(found.verdict):
+        expected = "may depend on" if low[j] < 0.9 <= high[j] else "depends on" if high[j] < 0.9 else None
+        assert ("initialisation" in verdict) == (expected is not None) and (expected or "") in verdict, (verdict, low[j], high[j])
+    # The sources that are not Gaussian do not depend on it.
+    assert (low[clear] > 0.9).all()
 
 
 def test_of_an_exact_solver_halves_alone_are_clustered():

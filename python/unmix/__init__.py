@@ -204,7 +204,9 @@ def methods() -> list[dict[str, Any]]:
     """Return the registry of methods: a list of dicts, as ``unmix methods --json`` prints it.
 
     It is the single source of the parameters of the classes, of the options of the command line and of their defaults. ``"takes"`` says
-    whether a method takes sparse rows, sample weights, rows that do not fit in memory, and missing cells.
+    whether a method takes sparse rows (``"sparse"``), sample weights (``"weights"``), rows that do not fit in memory (``"stream"``: a fit with
+    the default settings does not hold all of them), rows that remote workers hold (``"remote"``: it needs only sums over them; see
+    :func:`unmix.shards.fit`), and missing cells (``"missing"``).
 
     Returns
     -------

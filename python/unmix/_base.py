@@ -185,11 +185,6 @@ class Estimator(RunOptions, Settings, Input, Coding):
 
     def _fit_shards(self, shape: tuple[int, int], dtype: str, gather_all: Callable[[bytes], Iterable[bytes]], sparse: bool) -> None:
         """Fit rows that remote workers hold; see :func:`unmix.shards.fit`."""
-        if not registry()[self._method]["takes"]["stream"]:
-            # In the words of the library, before tables are read.
-            raise ValueError(
-                f"{self._method} of rows held by remote workers is not possible: it needs the rows themselves; load the rows on this machine"
-            )
         with self._kept_on_error():
             self._validate_params()
             self._check(_RemoteRows(shape, dtype))

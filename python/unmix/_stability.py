@@ -157,6 +157,8 @@ class Stability:
         Whether a time limit was reached before all halves were fitted; every interval is then [0, 1].
     restarts : ndarray of shape (n_components,) or None
         Agreement with fits of all rows from other seeds; None if every seed gives the same bits.
+    restarts_interval : ndarray of shape (n_components, 2) or None
+        95 % interval for the expected agreement with fits of these rows from further seeds; [0, 1] for fewer than two restarts.
     index : ndarray of shape (n_components,)
         Mean similarity to its matches minus mean similarity to all others, where the components of each fit are matched to the model.
     clusters : Clusters
@@ -173,7 +175,8 @@ class Stability:
         rows; more for a recording, whose consecutive samples are autocorrelated.
     verdict : list of str
         ``"resolved"`` or ``"resolved as a group with ..."`` if ``space_interval`` is at least 0.9, ``"not resolvable from these data"``
-        if it is below, ``"undecided: ..."`` if it contains 0.9; and whether the component depends on initialisation.
+        if it is below, ``"undecided: ..."`` if it contains 0.9; and whether the component depends on initialisation
+        (``restarts_interval`` is below 0.9) or may do so (it contains 0.9).
 
     See Also
     --------
@@ -204,6 +207,7 @@ class Stability:
     bootstrap: int
     incomplete: bool
     restarts: Array | None
+    restarts_interval: Array | None
     index: Array
     clusters: Clusters
     gaussian: Array
@@ -219,7 +223,9 @@ class Stability:
         self.block_length, self.splits = int(fields["block_length"]), int(fields.get("splits", fields.get("cuts")))
         self.bootstrap, self.incomplete = int(fields.get("bootstrap", 0)), bool(fields.get("incomplete", False))
         self.chance = fields.get("chance")
-        self.restarts = None if fields["restarts"] is None else np.array(fields["restarts"])
+        self.restarts, self.restarts_interval = (
+            None if fields.get(name) is None else np.array(fields[name], dtype=float) for name in ("restarts", "restarts_interval")
+        )
         self.clusters = Clusters(fields["clusters"])
 
     def __len__(self) -> int:
@@ -232,6 +238,8 @@ class Stability:
         columns |= {f"space_{end}": self.space_interval[:, i].tolist() for i, end in enumerate(("low", "high"))}
         if self.restarts is not None:
             columns["restarts"] = self.restarts.tolist()
+        if self.restarts_interval is not None:
+            columns |= {f"restarts_{end}": self.restarts_interval[:, i].tolist() for i, end in enumerate(("low", "high"))}
         for name in ("halves", "restarts"):
             if (found := getattr(self.clusters, name)) is not None:
                 columns[f"quality_{name}"] = found.quality.tolist()

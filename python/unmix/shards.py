@@ -145,7 +145,7 @@ def fit(
         One that is fitted by full passes over the data: PCA, PPCA, LinearEigenGAN, FactorAnalysis, ICA, FastICA, RICA,
         CompleteDictionary, RFN, SparseCoder, and NeuralPCA and SigmaPCA with their deterministic solvers. Others, and settings that
         need the rows themselves (training on mini-batches, ``algorithm="easi"``, ``n_components="parallel"`` and ``"cv"``), are
-        refused.
+        refused; ``"takes"`` of :func:`unmix.methods` has the entry ``"remote"`` for each method.
     shape : tuple of (n_samples, n_features)
         Shape of all rows together.
     gather_all : callable

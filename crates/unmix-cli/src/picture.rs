@@ -58,10 +58,7 @@ pub(crate) fn reconstruct(
         sink.0.iter().map(|x| unmix::Real::to_f64(*x)).collect()
     });
     let n = numbers.len() / model.n_features().max(1);
-    let clipped = numbers.iter().filter(|x| !(0.0..=1.0).contains(*x)).count();
-    let share = clipped as f64 / numbers.len().max(1) as f64;
-    let far = numbers.iter().filter(|x| !(-FAR..=1.0 + FAR).contains(*x)).count();
-    let far = far as f64 / numbers.len().max(1) as f64;
+    let (share, far) = (share_outside(&numbers, 0.0), share_outside(&numbers, FAR));
     if far > CLIPPED {
         let found = format!(
             "{:.0} % of the pixels are far outside 0 to 1; pictures are read as 0 to 1, and the model may be of numbers in other units, such as \
@@ -86,6 +83,12 @@ pub(crate) fn reconstruct(
         100.0 * share
     ));
     Ok(0)
+}
+
+/// Share of the numbers that are further outside 0 to 1 than this.
+fn share_outside(numbers: &[f64], by: f64) -> f64 {
+    let outside = numbers.iter().filter(|x| !(-by..=1.0 + by).contains(*x)).count();
+    outside as f64 / numbers.len().max(1) as f64
 }
 
 /// A file for each picture, named as its own; a number is added to a name that another picture has.

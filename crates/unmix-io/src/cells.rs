@@ -100,6 +100,20 @@ fn put<'o, P: ArrowPrimitiveType, T: Real>(
     }
 }
 
+/// [`as_text`] of cells that are stored as numbers of words.
+fn words_of_dictionary(cells: &ArrayRef) -> Option<Vec<String>> {
+    let dictionary = cells.as_any_dictionary();
+    let known = as_text(dictionary.values())?;
+    if known.is_empty() {
+        return Some(vec![String::new(); cells.len()]);
+    }
+    let keys = dictionary.normalized_keys();
+    let text = |(i, k): (usize, usize)| {
+        if dictionary.keys().is_valid(i) { known[k].clone() } else { String::new() }
+    };
+    Some(keys.into_iter().enumerate().map(text).collect())
+}
+
 /// Cells as text, missing ones empty; `None` for types that have none.
 pub(crate) fn as_text(cells: &ArrayRef) -> Option<Vec<String>> {
     macro_rules! shown {
@@ -147,18 +161,7 @@ pub(crate) fn as_text(cells: &ArrayRef) -> Option<Vec<String>> {
         DataType::Timestamp(TimeUnit::Millisecond, _) => times!(TimestampMillisecondType),
         DataType::Timestamp(TimeUnit::Microsecond, _) => times!(TimestampMicrosecondType),
         DataType::Timestamp(TimeUnit::Nanosecond, _) => times!(TimestampNanosecondType),
-        DataType::Dictionary(..) => {
-            let dictionary = cells.as_any_dictionary();
-            let known = as_text(dictionary.values())?;
-            if known.is_empty() {
-                return Some(vec![String::new(); cells.len()]);
-            }
-            let keys = dictionary.normalized_keys();
-            let text = |(i, k): (usize, usize)| {
-                if dictionary.keys().is_valid(i) { known[k].clone() } else { String::new() }
-            };
-            keys.into_iter().enumerate().map(text).collect()
-        }
+        DataType::Dictionary(..) => return words_of_dictionary(cells),
         _ => return None,
     })
 }

@@ -58,30 +58,20 @@ pub(crate) fn expanded<T: Real>(
         if batch.num_rows() == 0 {
             continue;
         }
-        let column = |j: usize| batch.column(sorted.partition_point(|&s| s < j));
         let p: usize = widths.iter().sum();
         buffer.clear();
         buffer.resize(batch.num_rows() * p, T::from_f64(f64::NAN));
         let mut first = 0;
         for (&j, &width) in columns.iter().zip(&widths) {
-            let cells = column(j);
-            if elements(cells.data_type()).is_none() {
-                cells::place(cells, &mut buffer[first.min(batch.num_rows() * p)..], p);
-            }
-            for i in 0..batch.num_rows() {
-                let Some(list) = list(cells, i) else { continue };
-                if list.len() != width {
-                    let found = format!(
-                        "row {} of column {j} ('{}') is a list of {} numbers, and the first one has {width}",
-                        done + i as u64,
-                        names[j],
-                        list.len()
-                    );
-                    let remedy = "give lists of one length, or leave the column out";
-                    return Err(Error::format(path, found, remedy));
-                }
-                cells::place(&list, &mut buffer[i * p + first..][..width], 1);
-            }
+            let cells = batch.column(sorted.partition_point(|&s| s < j));
+            place(cells, &mut buffer, (first, width, p)).map_err(|(i, got)| {
+                let row = done + i as u64;
+                let found = format!(
+                    "row {row} of column {j} ('{}') is a list of {got} numbers, and the first one has {width}",
+                    names[j]
+                );
+                Error::format(path, found, "give lists of one length, or leave the column out")
+            })?;
             first += width;
         }
         spool.write_numbers(&buffer)?;
@@ -98,6 +88,30 @@ pub(crate) fn expanded<T: Real>(
     let shape = array::feature_shape(options, None, across.columns.as_ref().map_or(p, Vec::len))?;
     let rows = array::rows(array, across.columns, Features { names: across.names, shape }, path);
     Ok(Expanded { rows, widths, ignored: across.ignored })
+}
+
+/// Writes the cells of a column into rows of `p` numbers, `width` of each from the `first` on.
+///
+/// # Errors
+///
+/// The row of a list of another length, and that length.
+fn place<T: Real>(
+    cells: &ArrayRef,
+    rows: &mut [T],
+    (first, width, p): (usize, usize, usize),
+) -> std::result::Result<(), (usize, usize)> {
+    if elements(cells.data_type()).is_none() {
+        let first = first.min(rows.len());
+        cells::place(cells, &mut rows[first..], p);
+    }
+    for i in 0..cells.len() {
+        let Some(list) = list(cells, i) else { continue };
+        if list.len() != width {
+            return Err((i, list.len()));
+        }
+        cells::place(&list, &mut rows[i * p + first..][..width], 1);
+    }
+    Ok(())
 }
 
 /// Names of the features of all columns, `widths` of each.

@@ -264,6 +264,7 @@ pub(crate) struct Verdict {
 /// The class of the mark of a verdict, and a short text for it.
 fn kind_of_verdict(words: &str) -> (&'static str, &'static str) {
     match words {
+        w if w.contains("may depend on initialisation") => ("open", "may depend on initialisation"),
         w if w.contains("depends on initialisation") => ("warn", "depends on initialisation"),
         w if w.starts_with("undecided") => ("open", "undecided"),
         w if w.starts_with("resolved as a group") => ("good", "in a group"),
@@ -280,7 +281,14 @@ pub(crate) fn total_of_verdicts(stability: &Value) -> String {
         .flatten()
         .map(|verdict| kind_of_verdict(verdict.as_str().unwrap_or("")).1)
         .collect();
-    let order = ["resolved", "in a group", "undecided", "not resolvable", "depends on initialisation"];
+    let order = [
+        "resolved",
+        "in a group",
+        "undecided",
+        "not resolvable",
+        "may depend on initialisation",
+        "depends on initialisation",
+    ];
     let counted = order.map(|kind| (kinds.iter().filter(|other| **other == kind).count(), kind));
     let parts =
         counted.iter().filter(|(n, _)| *n > 0).map(|(n, kind)| format!("{} {kind}", count(*n as u64)));

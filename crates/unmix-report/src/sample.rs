@@ -108,10 +108,7 @@ impl Sample {
                 remedy: format!("choose the columns of {} that the model was fitted on", rows.origin()),
             });
         }
-        let n_rows = match rows.n_rows() {
-            Some(n) => n,
-            None => count_rows(rows, run)?,
-        };
+        let n_rows = count_rows(rows, run)?;
         let affordable = (MOST_WORK / (2 * p as u64 * k.max(1) as u64)).clamp(200, MOST_POINTS);
         let stride = stride(n_rows.div_ceil(affordable));
         let total = n_rows.div_ceil(stride) as usize;
@@ -379,7 +376,11 @@ fn visit<T: Real>(
     put(0, &[], true)
 }
 
+/// The number of rows: one pass if it is not known.
 fn count_rows<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<u64> {
+    if let Some(n) = rows.n_rows() {
+        return Ok(n);
+    }
     let (mut stream, mut buffer, mut n) = (rows.source().stream()?, Vec::new(), 0u64);
     loop {
         buffer.clear();

@@ -6,6 +6,7 @@ pub(crate) mod cases;
 mod cheap;
 mod covered;
 mod effect;
+mod equivariant;
 mod incremental;
 mod limits;
 mod moved;
@@ -14,6 +15,7 @@ mod rank;
 mod resume;
 mod settings;
 mod unseen;
+mod variants;
 mod weights;
 
-use cases::{Case, cases_by_variance, every_case};
+use cases::{Case, cases_by_variance, chosen_methods, every_case};

@@ -160,6 +160,36 @@ fn modules_import_one_way() {
     assert!(against.is_empty(), "against the order of docs/tour.md:\n{}", against.join("\n"));
 }
 
+/// Rows are read by sweeps and maps (`data/sweep/shards.rs`), by sources of rows made of others, and in the places that the decision about gathers
+/// lists with their reasons: a sum over rows that is not among them is to be a gather.
+#[test]
+fn loops_over_rows_that_are_no_sweeps_are_listed() {
+    let root = root();
+    let decision = std::fs::read_to_string(root.join("docs/decisions/0011-gathers.md")).unwrap();
+    let mut unlisted = Vec::new();
+    for folder in ["crates/unmix", "crates/unmix-io", "crates/unmix-report", "crates/unmix-cli", "python"] {
+        for (path, text) in sources(&root.join(folder).join("src")) {
+            let name = path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
+            let code = code(&text);
+            let reads = code.contains(".stream()?") || code.contains("source().random()");
+            let swept = name.ends_with("data/sweep/shards.rs") || code.contains(" Source<T> for ");
+            if name.ends_with("tests.rs") || !reads || swept {
+                continue;
+            }
+            // By the path below the crate that the decision is about, or below the folder of the crates.
+            let listed = [name.trim_start_matches("crates/unmix/src/"), name.trim_start_matches("crates/")];
+            let in_report = name.strip_prefix("crates/unmix-report/src/");
+            if !listed.iter().copied().chain(in_report).any(|name| decision.contains(&format!("`{name}`"))) {
+                unlisted.push(name);
+            }
+        }
+    }
+    assert!(
+        unlisted.is_empty(),
+        "loops over rows that docs/decisions/0011-gathers.md does not list: {unlisted:?}"
+    );
+}
+
 #[test]
 fn imports_are_found_in_every_form() {
     let text = "use crate::num::Real;\nuse crate::{Rows, data::{A, B}, ica};\nlet x = crate::fit(1);";

@@ -48,20 +48,23 @@ fn files_written_from_the_registry_are_fresh() {
 fn methods_page() -> String {
     let mut page = String::from(
         "# Methods\n\nWritten from the registry by `cargo xtask gen`. A setting has one name on the command line (`--set name=value`), in \
-         Rust, in Python and in model files.\n\n| method | Python | finds | sparse | weights | streams | missing |\n|---|---|---|---|---|---|---|\n",
+         Rust, in Python and in model files.\n\n*Streams*: a fit of a few components with the default settings does not hold all rows, \
+         which may be larger than memory, beyond coordinates of at most 1 GiB. *Remote*: it needs only sums over the rows, so that \
+         [workers](shards.md) may hold them. Settings that need all rows say so.\n\n| method | Python | finds | sparse | weights | streams | remote | missing |\n|---|---|---|---|---|---|---|---|\n",
     );
     let mark = |yes: bool| if yes { "yes" } else { "no" };
     for m in METHODS {
         let t = &m.accepts;
         let _ = writeln!(
             page,
-            "| [`{0}`](#{0}) | `{1}` | {2} | {3} | {4} | {5} | {6} |",
+            "| [`{0}`](#{0}) | `{1}` | {2} | {3} | {4} | {5} | {6} | {7} |",
             m.key,
             m.class,
             m.summary,
             mark(t.sparse),
             mark(t.weights),
             mark(t.stream),
+            mark(t.remote),
             mark(t.missing)
         );
     }

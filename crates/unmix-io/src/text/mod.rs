@@ -17,6 +17,7 @@ use crate::{Input, Options, Wording, array, index, progress};
 use cells::Role;
 use lines::{Dialect, Lines, RecordStart};
 use plain::{Numbers, Plain};
+use std::path::Path;
 use unmix::data::{Bytes, OwnedRows, Spool};
 use unmix::{AnyRows, Error, ErrorDetails, Features, Result, Rows, Run};
 
@@ -32,11 +33,7 @@ pub(crate) fn open(
     let mut lines = Lines::open(bytes, gz, &dialect)?;
     let mut record = csv::ByteRecord::new();
     let place = first_line(&mut lines, &mut record, bytes, options)?;
-    let has_header = match options.header {
-        Some(given) => given,
-        None => header::is_header(&record, || lines.line(place), options.wording)
-            .map_err(|(found, remedy)| Error::format(bytes.path(), found, remedy))?,
-    };
+    let has_header = has_header(&lines, &record, place, bytes, options)?;
     let names = has_header.then(|| header::names(&record));
     let origin = bytes.path().display().to_string();
     let n_columns = record.len();
@@ -57,7 +54,6 @@ pub(crate) fn open(
     if options.header.is_none() && !has_header {
         notes.extend(guess::note(bytes, gz, &dialect, options.wording)?);
     }
-    let first = if has_header { None } else { Some(place) };
     if has_header {
         lines.forget_marks();
     }
@@ -72,22 +68,53 @@ pub(crate) fn open(
         n_columns,
         selection,
         count_text: options.count_text,
-        n_requested: match options.rows {
-            Some((start, Some(end))) if start < end && !options.transpose => end,
-            _ => u64::MAX,
-        },
+        n_requested: n_requested(options),
         notes,
         bytes,
         gz,
         dialect,
         wording: options.wording,
     };
-    let read = table.read(&mut lines, record, first, run)?;
+    let read = table.read(&mut lines, record, (!has_header).then_some(place), run)?;
     table.notes.extend(lines.marks_not_found().map(|mark| {
         let given = options.wording.plain("na", options.na[mark].trim(), true);
         format!("{origin}: no cell is '{}', given as a missing cell by {given}", options.na[mark].trim())
     }));
     table.input(read, options)
+}
+
+/// The number of rows from the start of the file that are needed.
+fn n_requested(options: &Options) -> u64 {
+    match options.rows {
+        Some((start, Some(end))) if start < end && !options.transpose => end,
+        _ => u64::MAX,
+    }
+}
+
+/// Whether the first line has the names of the columns: as told, or as its cells look.
+fn has_header(
+    lines: &Lines<'_>,
+    record: &csv::ByteRecord,
+    place: RecordStart,
+    bytes: &Bytes<'static>,
+    options: &Options,
+) -> Result<bool> {
+    match options.header {
+        Some(given) => Ok(given),
+        None => header::is_header(record, || lines.line(place), options.wording)
+            .map_err(|(found, remedy)| Error::format(bytes.path(), found, remedy)),
+    }
+}
+
+/// Numbers as rows of `width` columns.
+fn rows_of(numbers: Numbers, width: usize, own: Features, path: &Path) -> Result<AnyRows<'static>> {
+    match numbers {
+        Numbers::Held(numbers) => {
+            let rows = OwnedRows::new(numbers, width);
+            Ok(AnyRows::F64(Rows::new(rows, own, path.display().to_string())))
+        }
+        spooled => Ok(array::rows(spooled.spooled(path)?.into_rows::<f64>(width)?, None, own, path)),
+    }
 }
 
 /// Reads the first line of cells.
@@ -287,15 +314,7 @@ impl Table<'_> {
             (numbers, false) => {
                 let shape = array::feature_shape(options, None, width)?;
                 row_names = levels;
-                let own = Features { names: stored_names, shape };
-                match numbers {
-                    Numbers::Held(numbers) => AnyRows::F64(Rows::new(
-                        OwnedRows::new(numbers, width),
-                        own,
-                        path.display().to_string(),
-                    )),
-                    spooled => array::rows(spooled.spooled(path)?.into_rows::<f64>(width)?, None, own, path),
-                }
+                rows_of(numbers, width, Features { names: stored_names, shape }, path)?
             }
         };
         let mut notes = self.notes;

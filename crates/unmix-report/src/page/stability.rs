@@ -58,8 +58,12 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
             (drawing(context, &numbers.halves[..k], &numbers.interval[..k]))
             p.caption {
                 @if numbers.has_restarts() {
-                    "Other seeds: mean agreement with fits of all rows from other seeds; below " (unmix::stability::MIN_AGREEMENT)
-                    " a component depends on initialisation. "
+                    "Other seeds: mean agreement with fits of all rows from other seeds"
+                    @if found["restarts_interval"].is_array() {
+                        ", with the 95 % interval for that of further seeds; a component depends on initialisation where all of it is below "
+                        (unmix::stability::MIN_AGREEMENT) ", and may do so where it crosses"
+                    }
+                    ". "
                 }
                 "Index: mean agreement with the matching component of the other fits less that with their other components."
                 @if !numbers.gaussian.is_empty() {
@@ -119,7 +123,10 @@ fn table(found: &Value, numbers: &Numbers) -> Markup {
             tbody { @for j in 0..numbers.shown() { tr {
                 td { (j) } td { (format!("{:.3}", halves[j])) }
                 @if let Some(interval) = description::interval(found, "interval", j) { td { (interval) } }
-                @if restarted { td { (format!("{:.3}", restarts[j])) } }
+                @if restarted { td {
+                    (format!("{:.3}", restarts[j]))
+                    @if let Some(interval) = description::interval(found, "restarts_interval", j) { " (" (interval) ")" }
+                } }
                 td { (index.get(j).map_or(String::new(), |x| format!("{x:.3}"))) }
                 @for cell in clusters::cells(found, j) { td { (cell) } }
                 @if !gaussian.is_empty() {

@@ -329,6 +329,19 @@ fn supervised(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -> Result<()> {
         let what = "FISTA: error after 1000 steps at alpha = 0.0025, dB";
         lab.beside(what, found, "-41.9", RESTARTED)?;
     }
+    errors_by_layer(lab, &names, &all)?;
+    let curve = |method: usize| (1..=last).map(|l| (l as f64, error_after(method, l))).collect();
+    let lines = names.iter().enumerate().map(|(i, name)| (name.to_string(), curve(i))).collect();
+    let names = ("layer, or step".into(), "error of the codes, dB".into());
+    sheet.add(
+        "trained to give known codes",
+        Content::Lines { lines, names, log_y: false, shaded: Vec::new() },
+    );
+    Ok(())
+}
+
+/// The table of errors of every instance, method and layer.
+fn errors_by_layer(lab: &mut Lab<'_>, names: &[&str], all: &[Vec<Vec<f64>>]) -> Result<()> {
     let mut lines = Vec::new();
     for (seed, curves) in all.iter().enumerate() {
         for (name, curve) in names.iter().zip(curves) {
@@ -338,15 +351,7 @@ fn supervised(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -> Result<()> {
             lines.extend(curve.iter().enumerate().map(line));
         }
     }
-    lab.table("error-by-layer", &["instance", "method", "layer", "error_db"], &lines)?;
-    let curve = |method: usize| (1..=last).map(|l| (l as f64, error_after(method, l))).collect();
-    let lines = names.iter().enumerate().map(|(i, name)| (name.to_string(), curve(i))).collect();
-    let names = ("layer, or step".into(), "error of the codes, dB".into());
-    sheet.add(
-        "trained to give known codes",
-        Content::Lines { lines, names, log_y: false, shaded: Vec::new() },
-    );
-    Ok(())
+    lab.table("error-by-layer", &["instance", "method", "layer", "error_db"], &lines)
 }
 
 /// The error of FISTA after 1000 steps, with a small alpha, on the first test rows.

@@ -7,7 +7,7 @@ use crate::data::Rows;
 use crate::error::Result;
 use crate::model::{Arrangement, Method, Model, Report, Tensor};
 use crate::num::order;
-use crate::num::{Matrix, Real, factor};
+use crate::num::{Dtype, Matrix, Real, factor};
 use crate::run::Run;
 use crate::spectrum::{Coordinates, Inverse};
 use crate::stats::Contrast;
@@ -50,23 +50,8 @@ pub(crate) fn model<T: Real>(
     run: &Run<'_>,
 ) -> Result<Model> {
     let (k, dtype) = (coordinates.k(), T::DTYPE);
-    let mut report =
-        Report::closed_form(solver_name(search), coordinates.n, rows.n_features(), dtype, run.seed);
-    report.outcome = found.outcome;
-    report.n_iter = found.n_iter;
-    report.sweeps = found.sweeps + coordinates.sweeps;
-    report.objective.clone_from(&found.objective);
-    if !found.sign_changes.is_empty() {
-        report.diagnostics.insert("sign_changes".into(), found.sign_changes.clone().into());
-    }
-    let Limits { tol, .. } = search.limits;
-    (report.residual, report.tol) = (Some(found.residual).filter(|r| r.is_finite()), Some(tol));
-    report.rank = coordinates.rank;
-    report.n_constant = coordinates.n_constant;
-    report.warnings = coordinates.warnings.clone();
-    report.tell_rounding();
+    let mut report = report(rows.n_features(), dtype, &coordinates, search, &found, run);
     report.settings = resolved;
-
     run.stage("components")?;
     let size = sizes(&coordinates, &found.w);
     let per_row = (1.0 / coordinates.n).sqrt();
@@ -102,6 +87,32 @@ pub(crate) fn model<T: Real>(
     report.end(run);
     let tensors = described.tensors(dtype, own);
     Model::fitted(method, settings, rows.features().clone(), 0, tensors, report)
+}
+
+/// How the search ended, for rows of `p` numbers, without settings.
+fn report(
+    p: usize,
+    dtype: Dtype,
+    coordinates: &Coordinates,
+    search: &Search<'_>,
+    found: &SolverResult,
+    run: &Run<'_>,
+) -> Report {
+    let mut report = Report::closed_form(solver_name(search), coordinates.n, p, dtype, run.seed);
+    report.outcome = found.outcome;
+    report.n_iter = found.n_iter;
+    report.sweeps = found.sweeps + coordinates.sweeps;
+    report.objective.clone_from(&found.objective);
+    if !found.sign_changes.is_empty() {
+        report.diagnostics.insert("sign_changes".into(), found.sign_changes.clone().into());
+    }
+    let Limits { tol, .. } = search.limits;
+    (report.residual, report.tol) = (Some(found.residual).filter(|r| r.is_finite()), Some(tol));
+    report.rank = coordinates.rank;
+    report.n_constant = coordinates.n_constant;
+    report.warnings = coordinates.warnings.clone();
+    report.tell_rounding();
+    report
 }
 
 /// Indices of the sources in the requested order.

@@ -107,7 +107,7 @@ pub(super) const METHOD: Method = Method {
     summary: "independent components by FastICA's fixed-point iteration, with scikit-learn's settings",
     settings: SETTINGS,
     variants: &[],
-    accepts: Accepts { sparse: false, weights: true, stream: true, missing: false },
+    accepts: Accepts { sparse: false, weights: true, stream: true, remote: true, missing: false },
     by_independence: true,
     of_signals: true,
     random_start: false,

@@ -73,7 +73,7 @@ pub(super) const METHOD: Method = Method {
     summary: "probabilistic PCA with latent variables along its axes, alone or in blocks of equal scale",
     settings: SETTINGS,
     variants: &[],
-    accepts: Accepts { sparse: true, weights: true, stream: true, missing: true },
+    accepts: Accepts { sparse: true, weights: true, stream: true, remote: true, missing: true },
     by_independence: false,
     of_signals: false,
     random_start: false,

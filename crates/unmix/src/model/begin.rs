@@ -45,7 +45,7 @@ impl Method {
             let found = "it needs all entries of the rows, zeros included";
             return Err(self.refused("sparse rows", found, "make the rows dense"));
         }
-        if !self.accepts.stream && rows.source().remote().is_some() {
+        if !self.accepts.remote && rows.source().remote().is_some() {
             let what = "rows held by remote workers";
             return Err(self.refused(what, "it needs the rows themselves", "load the rows on this machine"));
         }

@@ -74,8 +74,13 @@ pub struct Accepts {
     pub sparse: bool,
     /// A weight for each row.
     pub weights: bool,
-    /// Rows that do not fit in memory, or that are held by remote workers.
+    /// Rows that do not fit in memory: a fit of a few components with the default settings holds a part of the rows whose size is limited,
+    /// or coordinates of all of them up to 1 GiB, and reads them from their source in every pass. Settings with which all rows or
+    /// all codes are held say so in their description. Without it a fit holds all rows.
     pub stream: bool,
+    /// Rows held by remote workers ([`Rows::remote`]): a fit with the default settings needs only sums over them. Settings that need the rows
+    /// themselves are refused when they are used. Without it every fit is refused.
+    pub remote: bool,
     /// Missing cells, which are NaN. Without it NaN is an error.
     pub missing: bool,
 }
@@ -229,7 +234,7 @@ impl Method {
             })).collect::<Vec<_>>(),
             "takes": {
                 "sparse": self.accepts.sparse, "weights": self.accepts.weights,
-                "stream": self.accepts.stream, "missing": self.accepts.missing,
+                "stream": self.accepts.stream, "remote": self.accepts.remote, "missing": self.accepts.missing,
             },
             "select_by_variances": self.select_by_variances,
             "equals": self.equals,

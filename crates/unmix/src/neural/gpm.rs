@@ -14,6 +14,9 @@
 //! less than 0.1 rad, it is rotated by 0.4 rad instead, five times at most. Another kind of stationary point,
 //! of a pair of sources of two kinds, is not visible in the curvature: see `rotated_pairs.rs`.
 //!
+//! *Few rows.* The search is compared with those with one width for all components, and if no component is significantly non-Gaussian, the
+//! principal axes are returned, rotated within groups of equal variance: see `tied.rs`.
+//!
 //! *Cycles.* The weights `sigma^(1 + alpha)` belong to no objective, and with heavy tails the iteration may alternate between two points: where
 //! the residual no longer decreases, steps are halved (towards the mean of `W` and `polar(H)`), which keeps the same fixed points.
 
@@ -21,10 +24,12 @@ mod held_out;
 mod momentum;
 mod state;
 mod step;
+mod tied;
 
 use self::state::State;
 pub(super) use self::state::{KICK, MOST_CHANGES, MOST_KICKS};
 use self::step::Step;
+use self::tied::axes_by_variance;
 use super::auto::{CANDIDATES, LAST_CHECK, SIGNIFICANT, checks_after, jointly_non_gaussian, near_gaussian};
 use super::nonlinearity::{ActivationFunction, Nonlinearity, Slope};
 use super::separation::{Pass, PassMeans, Separation};
@@ -78,7 +83,7 @@ pub struct FixedPoint {
     pub outcome: Outcome,
     /// Iterations: full passes over the data, including those that compared rotated pairs.
     pub n_iter: u64,
-    /// The residual that was compared with `tol`; `None` if the principal axes are returned.
+    /// The residual that was compared with `tol`; `None` if the axes are those of variance.
     pub residual: Option<f64>,
     /// The root of the mean square over components of `|R_j| / |H_j|`, `R = H - W (F + F') / 2`.
     pub column_residual: f64,
@@ -196,6 +201,12 @@ impl GpmOptions {
         at.record_evidence(candidates, sweep);
         at.hopeful |= jointly_non_gaussian(candidates) && sweep == 0;
         let ended = at.settled || step.residual <= self.tol || last;
+        if self.auto && ended && !last && !std::mem::replace(&mut at.compared, true) {
+            if let Some((a, w)) = self.by_one_width(rows, start, candidates, run)? {
+                at.restart_at(a, w);
+                return Ok(Inspection::Changed);
+            }
+        }
         // At a limit before that, the search has not shown that there is nothing.
         if self.auto && none && !at.hopeful && (at.settled || step.residual <= self.tol) {
             let width = if last { None } else { self.held_out_width(rows, start.rows(), run)? };
@@ -232,7 +243,7 @@ impl GpmOptions {
         Pass { score_mean: rows.offset().is_some(), ..Pass::new(h, separations) }
     }
 
-    /// No component is significantly non-Gaussian, so the principal axes are returned.
+    /// No component is significantly non-Gaussian, so the axes are those of variance.
     fn principal_axes<T: Real>(
         &self,
         rows: &Principal<'_, T>,
@@ -240,7 +251,11 @@ impl GpmOptions {
         mut at: State,
         run: &Run<'_>,
     ) -> Result<FixedPoint> {
-        at.w = rows.first(start.rows());
+        at.w = match at.n_iter > 1 {
+            true => axes_by_variance(rows, start.rows(), &at.w)?,
+            // There are too few rows for a search.
+            false => rows.first(start.rows()),
+        };
         let means = rows.pass_means(&at.w, &self.pass(&at.a, true, rows), run)?;
         let step = Step::new(&means, &at.w, self.alpha, &at.chance);
         let mut solved = at.solved(means, &step, Outcome::Completed);
@@ -285,7 +300,7 @@ enum Inspection {
     GoOn,
     /// Continue without it: components or widths have changed.
     Changed,
-    /// Return the principal axes: no component is significantly non-Gaussian.
+    /// Return the axes of variance: no component is significantly non-Gaussian.
     Nothing,
 }
 

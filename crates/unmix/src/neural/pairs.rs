@@ -187,7 +187,7 @@ pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
     if gaussian.len() == k && k > 0 {
         out.push(
             "no component can be distinguished from a Gaussian one, so nothing beyond PCA is identifiable: components of distinct \
-             variances are principal axes, those of equal variances are arbitrary"
+             variances are principal axes; those of equal variances may be arbitrary"
                 .into(),
         );
     } else if !gaussian.is_empty() {
@@ -202,22 +202,8 @@ pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
             "in the linear range of this nonlinearity, which cannot separate there; choose a smaller a";
         out.push(format!("{} {tail}", named(&unseen, "is", "are")));
     }
-    for c in CANDIDATES {
-        let wrong = whose(&|d| *d == Unresolved::UnsuitableWidth(c));
-        if let Some(&first) = wrong.first() {
-            let widths = if wrong.iter().all(|&j| a[j] == a[first]) {
-                format!("a={}", a[first])
-            } else {
-                "its a".into()
-            };
-            out.push(format!(
-                "{} mixed with others by {widths}, which does not suit {}; a={c} would separate {}",
-                named(&wrong, "is", "are"),
-                if wrong.len() == 1 { "its distribution" } else { "their distributions" },
-                if wrong.len() == 1 { "it" } else { "them" },
-            ));
-        }
-    }
+    let better = |c: f64| mixed_by_width(&whose(&|d| *d == Unresolved::UnsuitableWidth(c)), a, c);
+    out.extend(CANDIDATES.into_iter().filter_map(better));
     let nonlinearity = whose(&|d| *d == Unresolved::UnsuitableNonlinearity);
     if !nonlinearity.is_empty() {
         out.push(format!(
@@ -239,6 +225,23 @@ pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
         }
     }
     out
+}
+
+/// The sentence about components of the widths `a` that the width `c` would separate, if there are any.
+fn mixed_by_width(wrong: &[usize], a: &[f64], c: f64) -> Option<String> {
+    let first = *wrong.first()?;
+    let widths = match wrong.iter().all(|&j| a[j] == a[first]) {
+        true => format!("a={}", a[first]),
+        false => "its a".into(),
+    };
+    let (its, it) = match wrong.len() {
+        1 => ("its distribution", "it"),
+        _ => ("their distributions", "them"),
+    };
+    Some(format!(
+        "{} mixed with others by {widths}, which does not suit {its}; a={c} would separate {it}",
+        named(wrong, "is", "are"),
+    ))
 }
 
 /// Whether a reason is of one kind.

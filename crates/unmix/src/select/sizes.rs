@@ -141,6 +141,19 @@ pub struct Sizes {
 }
 
 impl Sizes {
+    fn without_lines(method: &Method, p: usize, request: &SizeRequest<'_>, run: &Run<'_>) -> Self {
+        Self {
+            method: method.key,
+            n: 0.0,
+            p,
+            lines: Vec::new(),
+            rules: request.rules.to_vec(),
+            parallel: None,
+            warnings: Vec::new(),
+            seed: run.seed,
+        }
+    }
+
     /// The number of components by `rule`: the smallest if several are equal; `None` if the rule was not requested.
     pub fn get(&self, rule: SizeRule) -> Option<usize> {
         if !self.rules.contains(&rule) {
@@ -287,16 +300,7 @@ fn table_of<T: Real>(
     };
     let all = rows.n_counted().min(rows.n_features() as u64) as usize;
     let most = request.most.map_or(all, |most| most.min(all));
-    let mut table = Sizes {
-        method: method.key,
-        n: 0.0,
-        p: rows.n_features(),
-        lines: Vec::new(),
-        rules: request.rules.to_vec(),
-        parallel: None,
-        warnings: Vec::new(),
-        seed: run.seed,
-    };
+    let mut table = Sizes::without_lines(method, rows.n_features(), request, run);
     if request.rules.contains(&SizeRule::Parallel) {
         let mut settings = request.settings.clone();
         settings.insert("n_components".into(), SizeRule::Parallel.to_string().into());

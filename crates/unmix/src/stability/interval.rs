@@ -32,18 +32,31 @@ const TENTH: f64 = -1.281_551_565_544_6;
 /// 95 % interval for the expected agreement, from the agreement in `[0, 1]` of each split, and of each split of each of the `resamples` if there are any.
 /// `(0, 1)` for fewer than two splits, or for one resample, from which variation cannot be estimated.
 pub(super) fn interval(agreements: &[f64], resamples: &[Vec<f64>]) -> (f64, f64) {
+    if resamples.len() == 1 {
+        return (0.0, 1.0);
+    }
+    about_the_mean(agreements, |at| match resamples {
+        [] => NORMAL * OVER_DATA * at * at,
+        _ => NORMAL * between_resamples(resamples).sqrt(),
+    })
+}
+
+/// 95 % interval for the expected agreement of these rows' fits from other seeds, from that of some of them; it has no sampling error of
+/// the rows. `(0, 1)` for fewer than two.
+pub(super) fn over_seeds(agreements: &[f64]) -> (f64, f64) {
+    about_the_mean(agreements, |_| 0.0)
+}
+
+/// Interval about the mean, from the variation of the agreements and a `sampling` error at the mean that they do not show, on Fisher's scale.
+fn about_the_mean(agreements: &[f64], sampling: impl Fn(f64) -> f64) -> (f64, f64) {
     let m = agreements.len() as f64;
-    if m < 2.0 || resamples.len() == 1 {
+    if m < 2.0 {
         return (0.0, 1.0);
     }
     let (mean, variance) = moments(agreements);
     let at = finite(mean);
-    let splits = t(m - 1.0) * variance.sqrt() / (m.sqrt() * (1.0 - at * at));
-    let sampling = match resamples {
-        [] => NORMAL * OVER_DATA * at * at,
-        _ => NORMAL * between_resamples(resamples).sqrt(),
-    };
-    let half = sampling.hypot(splits);
+    let trials = t(m - 1.0) * variance.sqrt() / (m.sqrt() * (1.0 - at * at));
+    let half = sampling(at).hypot(trials);
     let z = at.atanh();
     ((z - half).tanh().clamp(0.0, mean), (z + half).tanh().clamp(mean, 1.0))
 }
@@ -128,6 +141,33 @@ mod tests {
             assert!(0.0 <= low && low <= mean && mean <= high && high <= 1.0, "{agreements:?}: {low} {high}");
         }
         assert!(interval(&[1.0; 5], &[]).0 > 1.0 - 1e-9);
+    }
+
+    #[test]
+    fn seeds_have_no_sampling_error_of_the_rows() {
+        assert_eq!(over_seeds(&[0.5]), (0.0, 1.0));
+        for (agreements, expected) in [
+            (&[1.0; 5][..], Side::Above),
+            (&[0.99, 0.98, 1.0, 0.99, 0.99], Side::Above),
+            // All the same, and just below the threshold: nothing is left to chance.
+            (&[0.896; 5], Side::Below),
+            (&[0.3, 0.2, 0.4, 0.9, 0.3], Side::Below),
+            (&[1.0, 1.0, 1.0, 1.0, 0.3], Side::Across),
+            (&[0.91, 0.88], Side::Across),
+        ] {
+            assert_eq!(
+                side(over_seeds(agreements)),
+                expected,
+                "{agreements:?}: {:?}",
+                over_seeds(agreements)
+            );
+        }
+        // Student's t interval on Fisher's scale, by hand: mean 0.5, standard deviation 0.1, n = 4, t = 3.182.
+        let d = 0.1 * (3.0f64 / 4.0).sqrt();
+        let (low, high) = over_seeds(&[0.5 - d, 0.5 - d, 0.5 + d, 0.5 + d]);
+        let half = 3.182 * 0.1 / (2.0 * 0.75);
+        assert!((low - (0.5f64.atanh() - half).tanh()).abs() < 1e-4, "{low}");
+        assert!((high - (0.5f64.atanh() + half).tanh()).abs() < 1e-4, "{high}");
     }
 
     #[test]

@@ -54,6 +54,7 @@ use bootstrap::Resamples;
 use clusters::Fit;
 use compare::{Reference, codes};
 use fits::jobs;
+use interval::{Side, side};
 use refits::{HalvesResult, RestartsResult};
 use serde_json::Value;
 
@@ -106,6 +107,9 @@ pub struct Stability {
     /// Similarity to the matched components from other seeds, mean over the restarts; none without restarts, or if every
     /// restart gave the same bits, as with a deterministic solver.
     pub restarts: Option<Vec<f64>>,
+    /// 95 % interval for the expected similarity to fits of these rows from other seeds, of which `restarts` is the mean over some; [0, 1] for
+    /// fewer than two. None where `restarts` is none.
+    pub restarts_interval: Option<Vec<(f64, f64)>>,
     /// Mean similarity to its matches minus that to all other components, over all fits, each matched to the model: 1 for a component that
     /// is found in every fit and orthogonal to all others. [`clusters`](Self::clusters) has the index of ICASSO.
     pub index: Vec<f64>,
@@ -132,9 +136,12 @@ pub const MIN_AGREEMENT: f64 = 0.9;
 impl Stability {
     /// The verdict on component `j` in words, and whether it depends on initialisation.
     pub fn in_words(&self, j: usize) -> String {
-        let start = self.restarts.as_ref().is_some_and(|r| r[j] < MIN_AGREEMENT);
         let words = self.verdicts[j].in_words();
-        if start { format!("{words}; depends on initialisation") } else { words }
+        match self.restarts_interval.as_ref().map_or(Side::Above, |r| side(r[j])) {
+            Side::Above => words,
+            Side::Across => format!("{words}; may depend on initialisation"),
+            Side::Below => format!("{words}; depends on initialisation"),
+        }
     }
 
     /// As JSON, in the form that a report holds.
@@ -150,6 +157,7 @@ impl Stability {
             "bootstrap": self.bootstrap,
             "incomplete": self.incomplete,
             "restarts": self.restarts,
+            "restarts_interval": self.restarts_interval.as_ref().map(|r| pairs(r)),
             "index": self.index,
             "clusters": self.clusters.to_json(),
             "gaussian": self.gaussian,
@@ -243,6 +251,7 @@ where
         true => (0, Resamples::none(k)),
         false => resampled(number, trials, &fits, &reference, of, together.block_length, readers)?,
     };
+    let restarts = !restarted.same && trials.restarts > 0;
     let own: Vec<Vec<f64>> = (0..k).map(|j| halved.of(j)).collect();
     // The bound is from simulations of axes and sources, and too narrow for units: for atoms and units it is used on request alone.
     let unknown = late || (alone && number == 0 && trials.bootstrap.is_none());
@@ -259,7 +268,8 @@ where
         halves: mean(&halved.agreement, k),
         chance: alone.then(|| chance_agreement((k, k), p, reference.is_signed(), run.seed)),
         gaussian,
-        restarts: (!restarted.same && trials.restarts > 0).then(|| mean(&restarted.agreement, k)),
+        restarts: restarts.then(|| mean(&restarted.agreement, k)),
+        restarts_interval: restarts.then(|| of_seeds(&restarted.agreement, k, late)),
         index: index(&[&halved.to_model[..], &restarted.to_model].concat(), k),
         block_length: together.block_length,
     })
@@ -311,6 +321,12 @@ fn intervals(agreements: &[Vec<f64>], resamples: &[Vec<Vec<f64>>], unknown: bool
         false => interval::interval(agreements, resamples),
     })
     .collect()
+}
+
+/// The interval for the agreement of each component with fits from other seeds; [0, 1] if these ended early.
+fn of_seeds(trials: &[Vec<f64>], k: usize, late: bool) -> Vec<(f64, f64)> {
+    let of = |j: usize| trials.iter().map(|fit| fit[j]).collect::<Vec<f64>>();
+    (0..k).map(|j| if late { (0.0, 1.0) } else { interval::over_seeds(&of(j)) }).collect()
 }
 
 /// The number of resamples of so many `blocks` of rows: the one requested, or else the default.

@@ -4,6 +4,7 @@ use super::{Case, every_case};
 use crate::made::{Known, bits, digest, fit_any, on_threads, settings};
 use crate::same_bits::everywhere;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use unmix::data::Plan;
 use unmix::{Model, Rows};
 
@@ -29,29 +30,44 @@ impl Case {
 }
 
 /// The storage and threads of a case's fits: every `every`-th kind of storage, which is 1, 2 or 4, from one that depends on the number of
-/// the case. Over successive cases all kinds are visited, each with every number of threads.
+/// the case. Over successive cases all kinds are visited, each with every number of threads; where a method has few cases, by fits on
+/// several numbers of threads, as many as `rounds`, which differ by `step` turns.
 #[derive(Clone, Copy)]
-struct Turns {
+pub(super) struct Turns {
     number: usize,
     every: usize,
+    rounds: usize,
+    step: usize,
 }
 
 impl Turns {
-    /// The threads for the kind of storage at this place of `everywhere`, if this case uses it.
-    fn threads(self, place: usize) -> Option<usize> {
-        let Self { number, every } = self;
+    /// The turns of a case with this number, on one number of threads for each kind of storage.
+    pub(super) fn single(number: usize, every: usize) -> Self {
+        Self { number, every, rounds: 1, step: 0 }
+    }
+
+    /// The turns of one of `cases` cases, which together visit every kind of storage with every number of threads. `every` is 1 or 2.
+    fn complete(number: usize, every: usize, cases: usize) -> Self {
+        // A kind of storage has this many of the cases, at least.
+        let step = (cases / every).max(1);
+        Self { number, every, rounds: THREADS.len().div_ceil(step), step }
+    }
+
+    /// The threads in a round for the kind of storage at this place of `everywhere`, if this case uses it.
+    fn threads(self, place: usize, round: usize) -> Option<usize> {
+        let Self { number, every, step, .. } = self;
         let (stride, first) = match every {
             4 => (2, number + number / 4),
             _ => (1, number / every),
         };
         let has_turn = place % every == number % every;
-        has_turn.then(|| THREADS[(stride * (place / every) + first) % THREADS.len()])
+        has_turn.then(|| THREADS[(stride * (place / every) + first + round * step) % THREADS.len()])
     }
 }
 
-/// The cases of every method with their turns: every `every`-th kind of storage, more of them if the method has few cases.
-fn with_turns(every: usize) -> Vec<(Case, Turns)> {
-    let cases = every_case();
+/// The cases of every method with their turns: every `every`-th kind of storage, which is 2 or 4, more of them if the method has few cases.
+/// With every second kind, all numbers of threads are visited.
+fn with_turns(cases: Vec<Case>, every: usize) -> Vec<(Case, Turns)> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     cases.iter().for_each(|case| *counts.entry(case.method.key).or_default() += 1);
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
@@ -59,12 +75,11 @@ fn with_turns(every: usize) -> Vec<(Case, Turns)> {
         let next = numbers.entry(case.method.key).or_default();
         let number = *next;
         *next += 1;
-        let every = match counts[case.method.key] {
-            n if n >= every => every,
-            2.. => 2,
-            _ => 1,
-        };
-        Turns { number, every }
+        match counts[case.method.key] {
+            n if n >= every && every > 2 => Turns::single(number, every),
+            n if n >= 2 => Turns::complete(number, 2, n),
+            n => Turns::complete(number, 1, n),
+        }
     };
     let turns: Vec<Turns> = cases.iter().map(turns).collect();
     cases.into_iter().zip(turns).collect()
@@ -72,39 +87,55 @@ fn with_turns(every: usize) -> Vec<(Case, Turns)> {
 
 /// Storage and threads, as they were visited by the cases of each method.
 #[derive(Default)]
-struct Visited {
+pub(super) struct Visited {
     pairs: BTreeMap<&'static str, BTreeSet<(String, usize)>>,
-    cases: BTreeMap<&'static str, (usize, usize)>,
+    /// The number of cases, and of how many kinds of storage each visited one, if its turns were single.
+    cases: BTreeMap<&'static str, (usize, Option<usize>)>,
 }
 
 impl Visited {
-    /// Asserts that the cases of every method visited every kind of storage and every number of threads, and, if there are enough of
-    /// them, every pair.
+    /// Asserts that the cases of every method visited every kind of storage and every number of threads, and every pair unless the turns were
+    /// single ones of too few cases.
     fn check(&self) {
         for (key, pairs) in &self.pairs {
             let storage: BTreeSet<&str> = pairs.iter().map(|(storage, _)| storage.as_str()).collect();
             let threads: BTreeSet<usize> = pairs.iter().map(|(_, threads)| *threads).collect();
             assert_eq!(storage.len(), KINDS, "{key}: {storage:?}");
             assert_eq!(threads, BTreeSet::from(THREADS), "{key}");
-            let (cases, every) = self.cases[key];
-            if cases >= THREADS.len() * every {
+            let (cases, single) = self.cases[key];
+            if single.is_none_or(|every| cases >= THREADS.len() * every) {
                 assert_eq!(pairs.len(), KINDS * THREADS.len(), "{key}: {pairs:?}");
             }
         }
     }
 }
 
-fn check<T: Known>(case: &Case, turns: Turns, visited: &mut Visited) {
-    let x = case.rows_of_shards::<T>();
-    let one = case.on(Rows::from_slice(&x, case.p).unwrap(), 1);
+/// The first round is on rows of several shards, further ones are on the few rows of the case.
+pub(super) fn check<T: Known>(case: &Case, turns: Turns, visited: &mut Visited) {
+    check_rounds(case, &case.rows_of_shards::<T>(), (turns, 0..1), visited);
+    if turns.rounds > 1 {
+        check_rounds(case, &case.data::<T>(), (turns, 1..turns.rounds), visited);
+    }
+    let counted = visited.cases.entry(case.method.key).or_default();
+    *counted = (counted.0 + 1, (turns.every == 4).then_some(turns.every));
+}
+
+fn check_rounds<T: Known>(
+    case: &Case,
+    x: &[T],
+    (turns, rounds): (Turns, Range<usize>),
+    visited: &mut Visited,
+) {
+    let one = case.on(Rows::from_slice(x, case.p).unwrap(), 1);
     let want = digest(&one);
-    let codes = one.encode_to_vec(&Rows::from_slice(&x, case.p).unwrap(), &on_threads(1)).unwrap();
+    let codes = one.encode_to_vec(&Rows::from_slice(x, case.p).unwrap(), &on_threads(1)).unwrap();
     let pairs = visited.pairs.entry(case.method.key).or_default();
-    let mut place = 0;
-    everywhere(&x, case.p, |storage, rows| {
-        let threads = turns.threads(place);
+    let (mut place, mut visits) = (0, 0);
+    let mut visit = |storage: &str, rows: Rows<'_, T>| {
+        let threads = turns.threads(place % KINDS, rounds.start + place / KINDS);
         place += 1;
         let Some(threads) = threads else { return };
+        visits += 1;
         pairs.insert((storage.to_string(), threads));
         // Codes are computed before the fit, which would read a stream into memory.
         let found = one.encode_to_vec(&rows, &on_threads(threads)).unwrap();
@@ -116,10 +147,9 @@ fn check<T: Known>(case: &Case, turns: Turns, visited: &mut Visited) {
             bits(&one),
             bits(&model)
         );
-    });
-    assert_eq!(place, KINDS);
-    let counted = visited.cases.entry(case.method.key).or_default();
-    *counted = (counted.0 + 1, turns.every);
+    };
+    rounds.clone().for_each(|_| everywhere(x, case.p, &mut visit));
+    assert_eq!((place, visits), (KINDS * rounds.len(), KINDS / turns.every * rounds.len()));
     // The code of a row does not depend on the rows encoded with it.
     let k = one.n_codes();
     for i in (0..x.len() / case.p).step_by(x.len() / case.p / 5 + 1) {
@@ -131,7 +161,7 @@ fn check<T: Known>(case: &Case, turns: Turns, visited: &mut Visited) {
 
 fn check_every_case<T: Known>(every: usize) {
     let mut visited = Visited::default();
-    for (case, turns) in with_turns(every) {
+    for (case, turns) in with_turns(every_case(), every) {
         check::<T>(&case, turns, &mut visited);
     }
     visited.check();
@@ -151,14 +181,23 @@ fn every_path_gives_the_same_bits_in_single_precision() {
 fn turns_visit_every_storage_with_every_number_of_threads() {
     for every in [1, 2, 4] {
         let visits = |number: usize| {
-            let turns = Turns { number, every };
-            (0..KINDS).filter_map(move |place| Some((place, turns.threads(place)?)))
+            let turns = Turns::single(number, every);
+            (0..KINDS).filter_map(move |place| Some((place, turns.threads(place, 0)?)))
         };
         assert!((0..9).all(|number| visits(number).count() == KINDS / every));
         let pairs: BTreeSet<(usize, usize)> = (0..4 * every).flat_map(visits).collect();
         assert_eq!(pairs.len(), KINDS * THREADS.len(), "every {every}");
         let few: BTreeSet<usize> = (0..every).flat_map(visits).map(|(_, threads)| threads).collect();
         assert_eq!(few, BTreeSet::from(THREADS), "every {every}");
+    }
+    for (cases, every) in (2..12).map(|cases| (cases, 2)).chain([(1, 1)]) {
+        let visits = |number: usize| {
+            let turns = Turns::complete(number, every, cases);
+            let places = (0..turns.rounds).flat_map(|round| (0..KINDS).map(move |place| (place, round)));
+            places.filter_map(move |(place, round)| Some((place, turns.threads(place, round)?)))
+        };
+        let pairs: BTreeSet<(usize, usize)> = (0..cases).flat_map(visits).collect();
+        assert_eq!(pairs.len(), KINDS * THREADS.len(), "{cases} cases");
     }
 }
 
@@ -178,8 +217,7 @@ fn every_model_is_restored_from_its_file() {
 #[test]
 fn methods_take_remote_rows_and_missing_cells_as_declared() {
     for case in every_case() {
-        if !case.method.accepts.stream {
-            // Methods that need several passes read streams into memory; rows held by remote workers are refused.
+        if !case.method.accepts.remote {
             let nobody = |_: &[u8]| Ok(Vec::new());
             let mut rows = unmix::AnyRows::F64(Rows::remote(3000, case.p, &nobody));
             let message = fit_any(case.method.key, &settings(case.given.clone()), &mut rows, &on_threads(1));

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use unmix::{AnyRows, METHODS, Rows, Run, shards};
 
-/// Fits that remote rows do not support: method, settings, and the operation that the error names. docs/shards.md has the same list.
-pub(super) fn refused() -> Vec<(&'static str, Value, &'static str)> {
+/// Settings that remote rows do not support, of methods that take such rows: method, settings, and the operation that the error names.
+/// docs/shards.md has the same list.
+fn refused() -> Vec<(&'static str, Value, &'static str)> {
     vec![
         // One step for each row, in their order: each depends on the previous row.
         ("ica", json!({"algorithm": "easi"}), "ica with algorithm='easi'"),
@@ -19,19 +20,12 @@ pub(super) fn refused() -> Vec<(&'static str, Value, &'static str)> {
         ("sigma-pca", json!({"solver": "adam", "n_components": 2}), "training by batches"),
         ("sigma-pca", json!({"solver": "sgd", "n_components": 2}), "training by batches"),
         ("rica", json!({"batch_size": 100}), "rica with batch_size"),
-        ("dictionary", json!({}), "training by batches"),
-        ("sae", json!({}), "training by batches"),
-        ("dae", json!({}), "training by batches"),
-        ("rbm", json!({}), "training by batches"),
-        ("dictionary", json!({"algorithm": "palm"}), "learning with all rows in memory"),
         ("complete-dictionary", json!({"batch_size": 100}), "training by batches"),
         ("rfn", json!({"batch_size": 64, "n_components": 5}), "rfn with batch_size"),
         // Codes of all rows are held, or whole columns.
         ("rfn", json!({"e_step": "coordinate"}), "rfn with e_step='coordinate'"),
         ("rfn", json!({"e_step": "cascade"}), "rfn with e_step='cascade'"),
         ("rfn", json!({"center": "median"}), "rfn with center='median'"),
-        // Codes of one layer are the rows of the next, and are computed where the rows are read.
-        ("stacked-rfn", json!({}), "stacked-rfn"),
         // Permutations of columns, or held-out blocks, need all rows in memory.
         ("pca", json!({"n_components": "parallel"}), "n_components='parallel'"),
         ("factor-analysis", json!({"n_components": "parallel"}), "n_components='parallel'"),
@@ -59,7 +53,7 @@ fn every_path_of_every_method_gets_the_bytes_of_one_process() {
     // they are fewer than columns, all rows to the third worker, from which the fit collects them.
     let mut distributed: BTreeMap<(usize, usize, bool), (Vec<f64>, Distributed)> = BTreeMap::new();
     let (mut fitted, mut with_gaps) = (0, BTreeSet::new());
-    for case in every_case().into_iter().filter(|case| case.method.accepts.stream) {
+    for case in every_case().into_iter().filter(|case| case.method.accepts.remote) {
         let p = case.p;
         // A limited number of iterations suffices to detect a different bit.
         let mut given = case.given_briefly();
@@ -91,7 +85,7 @@ fn every_path_of_every_method_gets_the_bytes_of_one_process() {
         }
     }
     assert!(fitted > 60, "{fitted} paths");
-    let taking = METHODS.iter().filter(|m| m.accepts.missing && m.accepts.stream);
+    let taking = METHODS.iter().filter(|m| m.accepts.missing && m.accepts.remote);
     assert_eq!(
         with_gaps,
         taking.map(|m| m.key).collect::<BTreeSet<_>>(),
@@ -110,6 +104,17 @@ fn fits_that_need_the_rows_are_refused_and_listed_on_the_page() {
             over the rows, or load the rows on this machine";
         assert!(message.starts_with(requested) && message.ends_with(want), "{key} {given}: {message}");
         assert!(page.contains(requested), "the page about shards does not name '{requested}'");
+    }
+    for method in METHODS {
+        let request = format!("{} of rows held by remote workers", method.key);
+        if method.accepts.remote {
+            assert!(!page.contains(&format!("`{request}`")), "the page about shards refuses {}", method.key);
+            continue;
+        }
+        let message = distributed.fit::<f64>(method.key, &json!({})).map(|_| ()).unwrap_err().to_string();
+        let why = "it needs the rows themselves; load the rows on this machine";
+        assert_eq!(message, format!("{request} is not possible: {why}"));
+        assert!(page.contains(&format!("`{request}`")), "the page about shards does not name '{request}'");
     }
     let model = distributed.fit::<f64>("pca", &json!({})).unwrap();
     let nobody = |_: &[u8]| Ok(Vec::new());

@@ -61,7 +61,7 @@ const fn toy(
         summary: "a method of the tests",
         settings,
         variants: &[],
-        accepts: Accepts { sparse: true, weights: true, stream: true, missing: false },
+        accepts: Accepts { sparse: true, weights: true, stream: true, remote: true, missing: false },
         by_independence: false,
         of_signals: false,
         random_start: false,

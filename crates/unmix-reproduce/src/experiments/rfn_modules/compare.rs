@@ -220,11 +220,11 @@ fn cell(own: &[&ModuleRecovery]) -> GridCell {
     GridCell::of(text)
 }
 
-/// Differences of modules found on the same data, with 95 % intervals over the data sets.
-pub(super) fn differences(lab: &mut Lab<'_>, plan: &Plan, done: &[Done]) -> Result<()> {
+/// The fits that are compared: the second is subtracted from the first.
+fn pairs() -> [(Line, Line); 7] {
     let all = rfn("rms", Starts::All);
     let (ica, pca) = ((Fitted::Ica, Starts::Only), (Fitted::Pca, Starts::Only));
-    let pairs = [
+    [
         (all, ica),
         (rfn("rms", Starts::IndependentBriefly), ica),
         (rfn("rms", Starts::Random), ica),
@@ -232,7 +232,12 @@ pub(super) fn differences(lab: &mut Lab<'_>, plan: &Plan, done: &[Done]) -> Resu
         (all, pca),
         (all, rfn("rms", Starts::One)),
         (all, rfn("none", Starts::All)),
-    ];
+    ]
+}
+
+/// Differences of modules found on the same data, with 95 % intervals over the data sets.
+pub(super) fn differences(lab: &mut Lab<'_>, plan: &Plan, done: &[Done]) -> Result<()> {
+    let pairs = pairs();
     let (mut records, mut more): (Vec<Vec<String>>, Vec<String>) = Default::default();
     for &units in plan.units {
         let mut grid = Grid::new(format!(

@@ -10,6 +10,40 @@ use unmix_report::Sheet;
 /// Adjusted Rand indices of a reference measurement on the breast tumours, in the order of the methods.
 const REFERENCE: [&str; 4] = [".46", ".28", "0", ".48"];
 
+/// Columns of the table of data sets and methods.
+const GENE_COLUMNS: [&str; 15] = [
+    "data",
+    "method",
+    "samples",
+    "genes",
+    "classes",
+    "ari",
+    "ari_min",
+    "ari_max",
+    "modules",
+    "declared",
+    "consensus",
+    "jaccard_of_a_class",
+    "found_again",
+    "found_again_permuted",
+    "halves_by_chance",
+];
+
+/// Columns of the table of modules.
+const MODULE_COLUMNS: [&str; 11] = [
+    "data",
+    "method",
+    "module",
+    "samples",
+    "genes",
+    "evidence",
+    "concentration",
+    "information",
+    "stability",
+    "q_value",
+    "halves",
+];
+
 /// Tables of the page, and every number of them.
 pub(super) fn genes(lab: &mut Lab<'_>, tables: &[Table], results: &[TableResult]) -> Result<()> {
     let mut grid = Grid::new("Modules of gene expression".into());
@@ -35,44 +69,8 @@ pub(super) fn genes(lab: &mut Lab<'_>, tables: &[Table], results: &[TableResult]
         grid.rows.push(row);
     }
     lab.grid(grid)?;
-    lab.table(
-        "genes",
-        &[
-            "data",
-            "method",
-            "samples",
-            "genes",
-            "classes",
-            "ari",
-            "ari_min",
-            "ari_max",
-            "modules",
-            "declared",
-            "consensus",
-            "jaccard_of_a_class",
-            "found_again",
-            "found_again_permuted",
-            "halves_by_chance",
-        ],
-        &records,
-    )?;
-    lab.table(
-        "gene-modules",
-        &[
-            "data",
-            "method",
-            "module",
-            "samples",
-            "genes",
-            "evidence",
-            "concentration",
-            "information",
-            "stability",
-            "q_value",
-            "halves",
-        ],
-        &modules,
-    )
+    lab.table("genes", &GENE_COLUMNS, &records)?;
+    lab.table("gene-modules", &MODULE_COLUMNS, &modules)
 }
 
 fn mean(of: &[f64]) -> f64 {

@@ -10,6 +10,23 @@ use crate::output::{Grid, GridCell};
 use unmix::Result;
 use unmix::datasets::BICLUSTERS;
 
+/// Columns of the table of all numbers.
+const CELL_COLUMNS: [&str; 13] = [
+    "method",
+    "set",
+    "units",
+    "data",
+    "criterion",
+    "ours",
+    "ours_sd",
+    "instances",
+    "published",
+    "published_sd",
+    "bound",
+    "mark",
+    "why",
+];
+
 /// The tables, every number as CSV, and how many judged criteria differ.
 pub(super) fn tables(
     lab: &mut Lab<'_>,
@@ -58,22 +75,7 @@ pub(super) fn tables(
         }
         lab.grid(grid)?;
     }
-    let header = [
-        "method",
-        "set",
-        "units",
-        "data",
-        "criterion",
-        "ours",
-        "ours_sd",
-        "instances",
-        "published",
-        "published_sd",
-        "bound",
-        "mark",
-        "why",
-    ];
-    lab.table("cells", &header, &lines)?;
+    lab.table("cells", &CELL_COLUMNS, &lines)?;
     lab.table("averages", &["method", "set", "units", "criterion", "ours", "published"], &averages)
 }
 

@@ -52,7 +52,7 @@ pub(super) const METHOD: Method = Method {
     summary: "a complete dictionary, as many atoms as dimensions, in which rows have sparse codes",
     settings: SETTINGS,
     variants: &[],
-    accepts: Accepts { sparse: false, weights: true, stream: true, missing: false },
+    accepts: Accepts { sparse: false, weights: true, stream: true, remote: true, missing: false },
     by_independence: true,
     of_signals: false,
     random_start: false,

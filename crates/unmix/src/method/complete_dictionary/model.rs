@@ -8,7 +8,7 @@ use crate::data::Rows;
 use crate::error::Result;
 use crate::method::as_map;
 use crate::model::{Arrangement, Model, Report, Tensor};
-use crate::num::{Matrix, Real};
+use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use crate::spectrum::Inverse;
 use crate::stats::Spread;
@@ -30,33 +30,9 @@ impl CompleteDictionary {
         chosen: SelectedFilters,
         run: &Run<'_>,
     ) -> Result<Model> {
-        let SelectedFilters { found, spread, refined } = chosen;
+        let mut report = self.report(rows.n_features(), T::DTYPE, task, &chosen, run);
+        let SelectedFilters { found, spread, .. } = chosen;
         let (coordinates, k, dtype) = (&task.coordinates, task.k, T::DTYPE);
-        let name = match self.algorithm {
-            Algorithm::Msp => "msp",
-            Algorithm::L1 => "l1",
-            Algorithm::Deflation => "deflation",
-        };
-        let mut report = Report::closed_form(name, coordinates.n, rows.n_features(), dtype, run.seed);
-        report.outcome = found.outcome;
-        report.n_iter = found.n_iter;
-        report.sweeps = found.sweeps + coordinates.sweeps;
-        report.objective.clone_from(&found.objective);
-        let limits = self.limits(dtype);
-        (report.residual, report.tol) = (Some(found.residual).filter(|r| r.is_finite()), Some(limits.tol));
-        report.rank = coordinates.rank;
-        report.n_constant = coordinates.n_constant;
-        report.warnings = coordinates.warnings.clone();
-        report.tell_rounding();
-        let settings = as_map(self);
-        report.settings = settings.clone();
-        report.settings.insert("n_components".into(), k.into());
-        report.settings.insert("tol".into(), limits.tol.into());
-        if !refined.is_empty() {
-            let n_refined = refined.iter().filter(|kept| **kept).count();
-            report.fit = Some(json!({ "refined": n_refined, "polished": k - n_refined }));
-        }
-
         // Atoms as rows of length 1: the dual vectors of the filters, whose length multiplies the codes.
         let decoder = coordinates.decoder(&found.w, Inverse::Dual)?;
         let length: Vec<f64> = (0..k).map(|i| dot(decoder.row(i), decoder.row(i)).sqrt()).collect();
@@ -86,7 +62,37 @@ impl CompleteDictionary {
         ];
         let tensors = described.tensors(dtype, own);
         report.end(run);
-        Model::fitted(&METHOD, settings, rows.features().clone(), 0, tensors, report)
+        Model::fitted(&METHOD, as_map(self), rows.features().clone(), 0, tensors, report)
+    }
+
+    /// How the search ended, for rows of `p` numbers.
+    fn report(&self, p: usize, dtype: Dtype, task: &Task, chosen: &SelectedFilters, run: &Run<'_>) -> Report {
+        let SelectedFilters { found, refined, .. } = chosen;
+        let (coordinates, k) = (&task.coordinates, task.k);
+        let name = match self.algorithm {
+            Algorithm::Msp => "msp",
+            Algorithm::L1 => "l1",
+            Algorithm::Deflation => "deflation",
+        };
+        let mut report = Report::closed_form(name, coordinates.n, p, dtype, run.seed);
+        report.outcome = found.outcome;
+        report.n_iter = found.n_iter;
+        report.sweeps = found.sweeps + coordinates.sweeps;
+        report.objective.clone_from(&found.objective);
+        let limits = self.limits(dtype);
+        (report.residual, report.tol) = (Some(found.residual).filter(|r| r.is_finite()), Some(limits.tol));
+        report.rank = coordinates.rank;
+        report.n_constant = coordinates.n_constant;
+        report.warnings = coordinates.warnings.clone();
+        report.tell_rounding();
+        report.settings = as_map(self);
+        report.settings.insert("n_components".into(), k.into());
+        report.settings.insert("tol".into(), limits.tol.into());
+        if !refined.is_empty() {
+            let n_refined = refined.iter().filter(|kept| **kept).count();
+            report.fit = Some(json!({ "refined": n_refined, "polished": k - n_refined }));
+        }
+        report
     }
 }
 

@@ -62,7 +62,7 @@ pub(super) const METHOD: Method = Method {
     summary: "low-rank factors of a partially observed matrix, with standard errors for the missing cells",
     settings: SETTINGS,
     variants: &[],
-    accepts: Accepts { sparse: true, weights: false, stream: false, missing: true },
+    accepts: Accepts { sparse: true, weights: false, stream: false, remote: false, missing: true },
     by_independence: false,
     of_signals: false,
     random_start: false,

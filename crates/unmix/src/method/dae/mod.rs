@@ -37,7 +37,7 @@ pub(super) const METHOD: Method = Method {
     summary: "non-negative codes of one dense layer, trained to reconstruct rows from corrupted copies",
     settings: SETTINGS,
     variants: &[],
-    accepts: Accepts { sparse: false, weights: false, stream: true, missing: false },
+    accepts: Accepts { sparse: false, weights: false, stream: true, remote: false, missing: false },
     by_independence: false,
     of_signals: false,
     random_start: true,

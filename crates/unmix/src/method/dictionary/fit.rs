@@ -64,11 +64,6 @@ impl DictionaryLearning {
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin_given(self, &[("dict_init", self.dict_init.as_ref())], rows, run)?;
         self.admitted()?;
-        rows.here(if self.algorithm.streams() {
-            "training by batches"
-        } else {
-            "learning with all rows in memory"
-        })?;
         check_n_rows(METHOD.key, rows.n_counted(), rows.origin(), "give more rows")?;
         if rows.n_features() == 0 {
             return Err(no_columns(METHOD.key, rows.origin()));

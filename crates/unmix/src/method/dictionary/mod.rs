@@ -46,7 +46,7 @@ pub(super) const METHOD: Method = Method {
     summary: "a dictionary of atoms in which rows have sparse codes, possibly overcomplete",
     settings: SETTINGS,
     variants: &[],
-    accepts: Accepts { sparse: false, weights: false, stream: true, missing: false },
+    accepts: Accepts { sparse: false, weights: false, stream: true, remote: false, missing: false },
     by_independence: false,
     of_signals: false,
     random_start: true,

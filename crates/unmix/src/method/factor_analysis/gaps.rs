@@ -77,6 +77,11 @@ struct Gaps<'a> {
     over_cells: bool,
 }
 
+fn no_parallel(origin: &str) -> Error {
+    let why = format!("{origin} has missing cells, and parallel analysis needs complete columns");
+    Error::setting("n_components", "'parallel'", why, "choose a number, 'bic' or 'cells'")
+}
+
 impl FactorAnalysis {
     /// Fits rows with missing cells.
     pub(super) fn fit_gaps<T: Real>(
@@ -98,18 +103,7 @@ impl FactorAnalysis {
                 ppca::check_count_of_cells(q, most, &cells, rows.origin())?;
                 (q, of(q)?)
             }
-            Components::Rule(Rule::Parallel) => {
-                let why = format!(
-                    "{} has missing cells, and parallel analysis needs complete columns",
-                    rows.origin()
-                );
-                return Err(Error::setting(
-                    "n_components",
-                    "'parallel'",
-                    why,
-                    "choose a number, 'bic' or 'cells'",
-                ));
-            }
+            Components::Rule(Rule::Parallel) => return Err(no_parallel(rows.origin())),
             Components::Rule(Rule::Cells | Rule::Aic) => {
                 let q = by_rule.unwrap_or(0);
                 (q, at(q)?)

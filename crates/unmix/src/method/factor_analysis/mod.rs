@@ -59,7 +59,7 @@ pub(super) const METHOD: Method = Method {
     summary: "common factors of the columns, and a noise variance for each column",
     settings: SETTINGS,
     variants: &[],
-    accepts: Accepts { sparse: true, weights: true, stream: true, missing: true },
+    accepts: Accepts { sparse: true, weights: true, stream: true, remote: true, missing: true },
     by_independence: false,
     of_signals: false,
     random_start: false,

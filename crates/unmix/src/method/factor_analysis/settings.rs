@@ -38,7 +38,7 @@ settings! {
         pub algorithm: FactorAlgorithm = "newton", Kind::Words(&["newton", "em"]), only(WITHOUT_PRIOR);
         /// Prior that makes loadings or factors sparse: 'laplace-loadings', a Laplace prior of the loadings with weight `l1`, for which many of them
         /// are 0; 'laplace' or 'jeffreys', a prior of the factors with density `exp(-abs(z)) / 2` or proportional to `1 / abs(z)`, with posteriors by
-        /// a variational bound; 'none' for maximum likelihood.
+        /// a variational bound, for which all rows are held in memory; 'none' for maximum likelihood.
         pub prior: FactorPrior = "none", Kind::Words(&["none", "laplace-loadings", "laplace", "jeffreys"]);
         /// Weight of the prior of the loadings: the mean log-likelihood of the rows minus `l1` times the sum of the absolute loadings, each in units
         /// of the standard deviation of its column, is maximised.

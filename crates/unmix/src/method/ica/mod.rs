@@ -45,7 +45,7 @@ pub(super) const METHOD: Method = Method {
     summary: "statistically independent sources, by maximal non-Gaussianity or maximum likelihood",
     settings: SETTINGS,
     variants: &[],
-    accepts: Accepts { sparse: false, weights: true, stream: true, missing: false },
+    accepts: Accepts { sparse: false, weights: true, stream: true, remote: true, missing: false },
     by_independence: true,
     of_signals: true,
     random_start: false,

@@ -27,9 +27,8 @@ pub(super) struct LayerSize {
 ///
 /// # Errors
 ///
-/// Rows on remote workers, too few rows, rows without columns, layers that do not fit in memory.
+/// Too few rows, rows without columns, layers that do not fit in memory.
 pub(super) fn check<T: Real>(key: &str, what: &str, rows: &mut Rows<'_, T>, size: &LayerSize) -> Result<()> {
-    rows.here("training by batches")?;
     check_n_rows(key, rows.n_counted(), rows.origin(), "give more rows")?;
     if rows.n_features() == 0 {
         return Err(no_columns(key, rows.origin()));

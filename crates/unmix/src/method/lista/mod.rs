@@ -52,7 +52,7 @@ pub(super) const METHOD: Method = Method {
     summary: "sparse codes by a few trained layers, each like a step of ISTA",
     settings: SETTINGS,
     variants: &[],
-    accepts: Accepts { sparse: false, weights: false, stream: false, missing: false },
+    accepts: Accepts { sparse: false, weights: false, stream: true, remote: false, missing: false },
     by_independence: false,
     of_signals: false,
     random_start: false,

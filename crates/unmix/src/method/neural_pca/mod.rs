@@ -46,7 +46,7 @@ pub(super) const METHOD: Method = Method {
     summary: "principal components by learning rules of a single linear layer",
     settings: SETTINGS,
     variants: &VARIANTS,
-    accepts: Accepts { sparse: true, weights: true, stream: true, missing: false },
+    accepts: Accepts { sparse: true, weights: true, stream: true, remote: true, missing: false },
     by_independence: false,
     of_signals: false,
     random_start: false,

@@ -46,7 +46,7 @@ pub(super) const METHOD: Method = Method {
     summary: "orthogonal directions ordered by the variance along them",
     settings: SETTINGS,
     variants: &[],
-    accepts: Accepts { sparse: true, weights: true, stream: true, missing: false },
+    accepts: Accepts { sparse: true, weights: true, stream: true, remote: true, missing: false },
     by_independence: false,
     of_signals: false,
     random_start: false,

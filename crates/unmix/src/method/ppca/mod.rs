@@ -50,7 +50,7 @@ pub(super) const METHOD: Method = Method {
     summary: "a Gaussian model of few directions and equal noise, with error bars for codes and missing cells",
     settings: SETTINGS,
     variants: &[],
-    accepts: Accepts { sparse: true, weights: true, stream: true, missing: true },
+    accepts: Accepts { sparse: true, weights: true, stream: true, remote: true, missing: true },
     by_independence: false,
     of_signals: false,
     random_start: false,

@@ -40,7 +40,7 @@ pub(super) const METHOD: Method = Method {
     summary: "probabilities of binary units that are learned by contrastive divergence",
     settings: SETTINGS,
     variants: &[],
-    accepts: Accepts { sparse: false, weights: false, stream: true, missing: false },
+    accepts: Accepts { sparse: false, weights: false, stream: true, remote: false, missing: false },
     by_independence: false,
     of_signals: false,
     random_start: true,

@@ -55,7 +55,7 @@ pub(super) const METHOD: Method = Method {
     summary: "non-negative sparse codes of a factor model, each unit active in some of the rows",
     settings: SETTINGS,
     variants: &[],
-    accepts: Accepts { sparse: true, weights: true, stream: true, missing: false },
+    accepts: Accepts { sparse: true, weights: true, stream: true, remote: true, missing: false },
     by_independence: true,
     of_signals: false,
     random_start: true,

@@ -61,7 +61,7 @@ pub(super) const METHOD: Method = Method {
     summary: "sparse features that reconstruct the rows, possibly more features than columns",
     settings: SETTINGS,
     variants: &[],
-    accepts: Accepts { sparse: false, weights: true, stream: true, missing: false },
+    accepts: Accepts { sparse: false, weights: true, stream: true, remote: true, missing: false },
     by_independence: true,
     of_signals: false,
     random_start: true,

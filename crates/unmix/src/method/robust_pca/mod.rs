@@ -60,7 +60,7 @@ pub(super) const METHOD: Method = Method {
     summary: "rows as a low-rank matrix plus sparse errors of any size",
     settings: SETTINGS,
     variants: &[],
-    accepts: Accepts { sparse: false, weights: false, stream: false, missing: true },
+    accepts: Accepts { sparse: false, weights: false, stream: false, remote: false, missing: true },
     by_independence: false,
     of_signals: false,
     random_start: false,

@@ -34,7 +34,6 @@ impl SparseAutoencoder {
     /// with an activation that sets the number of active units, a loss that diverges, errors of the source.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin_given(self, &[("dict_init", self.dict_init.as_ref())], rows, run)?;
-        rows.here("training by batches")?;
         check_n_rows(METHOD.key, rows.n_counted(), rows.origin(), "give more rows")?;
         let p = rows.n_features();
         if p == 0 {

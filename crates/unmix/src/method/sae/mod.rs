@@ -53,7 +53,7 @@ pub(super) const METHOD: Method = Method {
     summary: "an overcomplete code of each row by one layer of units, few of which are active",
     settings: SETTINGS,
     variants: &[],
-    accepts: Accepts { sparse: false, weights: false, stream: true, missing: false },
+    accepts: Accepts { sparse: false, weights: false, stream: true, remote: false, missing: false },
     by_independence: false,
     of_signals: false,
     random_start: true,

@@ -69,7 +69,7 @@ pub(super) const METHOD: Method = Method {
     summary: "orthogonal directions by variance and independence, which also separate sources of equal variance",
     settings: SETTINGS,
     variants: &VARIANTS,
-    accepts: Accepts { sparse: false, weights: true, stream: true, missing: false },
+    accepts: Accepts { sparse: false, weights: true, stream: true, remote: true, missing: false },
     by_independence: true,
     of_signals: true,
     random_start: false,

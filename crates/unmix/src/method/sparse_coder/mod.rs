@@ -47,7 +47,7 @@ pub(super) const METHOD: Method = Method {
     summary: "sparse codes of rows in a given dictionary, each with a duality gap",
     settings: SETTINGS,
     variants: &[],
-    accepts: Accepts { sparse: false, weights: false, stream: true, missing: true },
+    accepts: Accepts { sparse: false, weights: false, stream: true, remote: true, missing: true },
     by_independence: false,
     of_signals: false,
     random_start: false,

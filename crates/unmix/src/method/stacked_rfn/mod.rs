@@ -40,7 +40,7 @@ pub(super) const METHOD: Method = Method {
     summary: "layers of non-negative sparse codes, each fitted to the codes of the layer below",
     settings: SETTINGS,
     variants: &[],
-    accepts: Accepts { sparse: true, weights: true, stream: true, missing: false },
+    accepts: Accepts { sparse: true, weights: true, stream: true, remote: false, missing: false },
     by_independence: true,
     of_signals: false,
     random_start: true,
@@ -80,7 +80,6 @@ impl StackedRfn {
         METHOD.begin(self, rows, run)?;
         let n_layers = self.n_layers()?;
         self.check_layers(n_layers, rows.n_features(), rows.n_rows())?;
-        rows.here(METHOD.key)?;
         let rows = &*rows;
         let mut layers: Vec<Model> = Vec::new();
         for i in 0..n_layers {

@@ -58,7 +58,7 @@ pub const METHOD: Method = Method {
     summary: "clusters of rows that lie near a union of subspaces, and the subspaces",
     settings: SETTINGS,
     variants: &[],
-    accepts: Accepts { sparse: false, weights: false, stream: false, missing: false },
+    accepts: Accepts { sparse: false, weights: false, stream: false, remote: false, missing: false },
     by_independence: false,
     of_signals: false,
     random_start: false,
@@ -186,28 +186,13 @@ impl SubspaceClustering {
     /// Clusters and their subspaces.
     fn clusters(&self, table: &Table, run: &Run<'_>) -> Result<(RefinementResult, Vec<String>)> {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
-        let at_random = match self.algorithm {
-            Algorithm::KSubspaces => true,
-            Algorithm::PpcaMixture => table.n() > MANY,
-            _ => false,
-        };
-        let starts_at_random = at_random && self.n_clusters.is_some() && self.n_components.is_some();
+        let starts_at_random = self.starts_at_random(table.n());
         let start = match self.algorithm.iterates() {
             true => run.initial_subspaces(table.p(), self.n_clusters)?,
             false => None,
         };
         let warm = start.is_some();
-        let clusters = match (self.n_clusters, start) {
-            (_, Some(bases)) => {
-                let (labels, _) = nearest(table, &bases);
-                Clusters { labels, k: bases.len(), warnings: Vec::new(), early: None }
-            }
-            (Some(k), _) if starts_at_random || k == 1 => {
-                Clusters { labels: vec![0; table.n()], k, warnings: Vec::new(), early: None }
-            }
-            _ => self.by_affinities(table, run)?,
-        };
-        let Clusters { mut labels, mut k, warnings, early } = clusters;
+        let Clusters { mut labels, mut k, warnings, early } = self.first_clusters(table, start, run)?;
         // Loops that begin after the time limit end by it; without loops this is the outcome.
         let mut outcome = early.unwrap_or(Outcome::Completed);
         let mut members = Table::members(&labels, k);
@@ -251,6 +236,35 @@ impl SubspaceClustering {
         let labels = labels.iter().zip(near).map(|(c, near)| if *c < k { *c } else { near }).collect();
         let found = SubspaceFit { labels, bases, cost, fall: 0.0 };
         Ok((RefinementResult { found, outcome, n_iter: 1, objective: Vec::new(), parts: None }, warnings))
+    }
+
+    /// Whether a search starts from random subspaces, given the numbers of clusters and dimensions.
+    fn starts_at_random(&self, n: usize) -> bool {
+        let at_random = match self.algorithm {
+            Algorithm::KSubspaces => true,
+            Algorithm::PpcaMixture => n > MANY,
+            _ => false,
+        };
+        at_random && self.n_clusters.is_some() && self.n_components.is_some()
+    }
+
+    /// Clusters of the subspaces to start from, all rows in one where a search is to find them, or clusters by affinities.
+    fn first_clusters(
+        &self,
+        table: &Table,
+        start: Option<Vec<Matrix<f64>>>,
+        run: &Run<'_>,
+    ) -> Result<Clusters> {
+        match (self.n_clusters, start) {
+            (_, Some(bases)) => {
+                let (labels, _) = nearest(table, &bases);
+                Ok(Clusters { labels, k: bases.len(), warnings: Vec::new(), early: None })
+            }
+            (Some(k), _) if self.starts_at_random(table.n()) || k == 1 => {
+                Ok(Clusters { labels: vec![0; table.n()], k, warnings: Vec::new(), early: None })
+            }
+            _ => self.by_affinities(table, run),
+        }
     }
 
     /// The parts of the mixture that the fit starts from, if there is one and its dimensions are those of the settings.

@@ -144,17 +144,7 @@ impl Kind {
                 _ => KindCheck::No,
             },
             Kind::Table(_) => yes(is_table(value)),
-            Kind::Arguments(known) => {
-                let Some(given) = value.as_object() else { return KindCheck::No };
-                if !given.values().all(Value::is_number) {
-                    return KindCheck::No;
-                }
-                let outside = known.iter().find_map(|(name, kind)| match kind.fits(given.get(*name)?) {
-                    KindCheck::Outside(demand) => Some(format!("{name} {demand}")),
-                    _ => None,
-                });
-                outside.map_or(KindCheck::Yes, KindCheck::Outside)
-            }
+            Kind::Arguments(known) => arguments_fit(known, value),
             Kind::AnyOf(kinds) => {
                 let mut best = KindCheck::No;
                 for kind in *kinds {
@@ -317,6 +307,19 @@ fn listed(parts: &[String]) -> String {
         Some((last, before)) => format!("{}, or {last}", before.join(", ")),
         None => String::new(),
     }
+}
+
+/// Whether a value has numbers by name, each of the kind of its name among those `known`.
+fn arguments_fit(known: &[(&str, Kind)], value: &Value) -> KindCheck {
+    let Some(given) = value.as_object() else { return KindCheck::No };
+    if !given.values().all(Value::is_number) {
+        return KindCheck::No;
+    }
+    let outside = known.iter().find_map(|(name, kind)| match kind.fits(given.get(*name)?) {
+        KindCheck::Outside(demand) => Some(format!("{name} {demand}")),
+        _ => None,
+    });
+    outside.map_or(KindCheck::Yes, KindCheck::Outside)
 }
 
 /// Rows of numbers, all of one length.

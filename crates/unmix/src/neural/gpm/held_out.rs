@@ -18,7 +18,7 @@ use crate::run::Run;
 /// Maximum number of entries of each half.
 const MOST: u64 = 1 << 24;
 /// The residual at which directions are tested on the other rows, and the maximum number of steps before that.
-const NEAR: (f64, u64) = (1e-3, 150);
+pub(super) const NEAR: (f64, u64) = (1e-3, 150);
 
 impl GpmOptions {
     /// The width with which a search on one half of the rows finds `k` components that are jointly

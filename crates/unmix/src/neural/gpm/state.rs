@@ -7,6 +7,7 @@ use super::super::separation::{PassMeans, Separation};
 use super::super::start::Principal;
 use super::momentum::Momentum;
 use super::step::Step;
+use super::tied::axes_of_span;
 use super::{FixedPoint, GpmOptions, better};
 use crate::error::Result;
 use crate::model::Outcome;
@@ -40,7 +41,9 @@ pub(super) struct State {
     pub(super) hopeful: bool,
     /// Whether components found with one width for all are jointly non-Gaussian on held-out rows.
     pub(super) held_out: bool,
-    /// The sweep at which the search with that width began, until it has settled.
+    /// Whether the search has been compared with those with one width for all.
+    pub(super) compared: bool,
+    /// The sweep at which the search with one width began, until it has settled.
     pub(super) one_width: Option<u64>,
     /// Joint evidence against Gaussianity at the last check.
     pub(super) evidence: f64,
@@ -85,6 +88,7 @@ impl State {
             begun: Vec::new(),
             hopeful: false,
             held_out: false,
+            compared: false,
             one_width: None,
             evidence: 0.0,
             settled: false,
@@ -105,9 +109,14 @@ impl State {
     /// Restarts with the same `a` for all components. With many sources of one kind the other width may be chosen for some components at
     /// first, and with few rows these slow down the others.
     pub(super) fn restart_with(&mut self, a: f64, start: &Matrix<f64>) {
-        (self.w, self.one_width) = (start.clone(), Some(self.n_iter));
-        self.a.fill(a);
         (self.hopeful, self.held_out) = (true, true);
+        self.restart_at(a, start.clone());
+    }
+
+    /// Continues from the components `w`, with the same `a` for all until the search has settled.
+    pub(super) fn restart_at(&mut self, a: f64, w: Matrix<f64>) {
+        (self.w, self.one_width) = (w, Some(self.n_iter));
+        self.a.fill(a);
         (self.evidence, self.settled) = (0.0, false);
         self.moved(true);
     }
@@ -173,8 +182,8 @@ impl State {
         }
     }
 
-    /// Rotates components that cannot be distinguished from Gaussian ones to the principal axes of the subspace that they span. Returns
-    /// whether the set of these components has changed.
+    /// Rotates components that cannot be distinguished from Gaussian ones to the principal axes of the subspace that they span, unless the rows
+    /// are few and variances equal. Returns whether the set of these components has changed.
     pub(super) fn rotate_gaussian_to_principal_axes<T: Real>(
         &mut self,
         chance: Vec<bool>,
@@ -189,10 +198,9 @@ impl State {
         let which: Vec<usize> = (0..self.chance.len()).filter(|&j| self.chance[j]).collect();
         let part = Matrix::from_fn(which.len(), self.w.cols(), |i, c| self.w[(which[i], c)]);
         if which.len() > 1 {
-            let (_, rotation) = factor::eigh(&rows.covariance(&part))?;
-            let rotated = factor::multiply(&rotation, &part);
+            let axes = axes_of_span(&part, &rows.covariance(&part), rows.n())?;
             for (i, &j) in which.iter().enumerate() {
-                self.w.row_mut(j).copy_from_slice(rotated.row(i));
+                self.w.row_mut(j).copy_from_slice(axes.row(i));
             }
         }
         Ok(true)

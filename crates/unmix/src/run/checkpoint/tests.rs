@@ -1,5 +1,6 @@
 //! Tests of `checkpoint`, by loops inside of loops.
 
+use super::identity::different_settings;
 use super::*;
 use crate::num::Dtype;
 use crate::run::{Event, Observer};
