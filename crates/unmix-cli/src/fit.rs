@@ -228,7 +228,7 @@ fn table(path: &Path) -> Result<Tensor, Failure> {
         });
     }
     let run = Run::default();
-    let mut input = unmix_io::open_with(path, &unmix_io::Options::default(), &run)?;
+    let mut input = unmix_io::open_with(path, &crate::side_file::options(), &run)?;
     input.rows.prepare(&run)?;
     let shape = vec![input.rows.n_rows().unwrap_or(0) as usize, input.rows.n_features()];
     let n = shape[0] as u64;

@@ -1,7 +1,7 @@
 //! Labels of rows from a separate file: one value per line, an array, or a column of a table.
 
-use crate::args::Reading;
 use crate::failure::Failure;
+use crate::side_file;
 use std::path::Path;
 use unmix::{Error, Run};
 
@@ -78,21 +78,19 @@ fn is_named_like_a_file(path: &Path) -> bool {
 /// The content of a text file, decompressed.
 struct Text<'a> {
     path: &'a Path,
-    /// The delimiter: that of the extension; if the first line of a `.csv`, `.txt` or `.dat` file has no comma, a semicolon or a tab that it
-    /// contains.
+    /// The delimiter: a tab for `.tsv`; else a comma, or if the first line has none, a semicolon or a tab that it contains.
     delimiter: u8,
     bytes: Vec<u8>,
 }
 
 impl<'a> Text<'a> {
-    /// `None` for files of other formats.
+    /// `None` for files that are not text.
     fn of(path: &'a Path) -> Result<Option<Self>, Failure> {
         let (usual, others) = match ending(path).as_deref() {
             Some("tsv") => (b'\t', &[][..]),
-            Some("csv" | "txt" | "dat") => (b',', &b";\t"[..]),
-            _ => return Ok(None),
+            _ => (b',', &b";\t"[..]),
         };
-        let bytes = unmix_io::contents(path)?;
+        let Some(bytes) = unmix_io::text(path)? else { return Ok(None) };
         // Bytes, because an encoding other than UTF-8 is reported by the reader.
         let first = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
         let other = others.iter().copied().find(|d| first.contains(d));
@@ -133,10 +131,11 @@ impl<'a> Text<'a> {
         Ok((name, values))
     }
 
-    /// The lines of a `.txt` file as they are, if there is one for each row and fewer than half contain delimiters or quotation marks: a list
+    /// The lines of a file other than `.csv` and `.tsv` as they are, if there is one for each row and fewer than half contain delimiters or
+    /// quotation marks: a list
     /// of words and punctuation marks, not a table.
     fn words(&self, n: u64) -> Option<Vec<String>> {
-        if ending(self.path).as_deref() != Some("txt") {
+        if matches!(ending(self.path).as_deref(), Some("csv" | "tsv")) {
             return None;
         }
         let lines: Vec<&str> = std::str::from_utf8(&self.bytes).ok()?.lines().collect();
@@ -170,8 +169,8 @@ impl<'a> Text<'a> {
 
 /// A column of a file of another format.
 fn kept(path: &Path, column: &str, run: &Run<'_>) -> Result<Labels, Failure> {
-    let options = unmix_io::Options { count_text: true, ..Reading::default().options()? };
-    let options = unmix_io::Options { keep: Some(crate::input::column_word(column)), ..options };
+    let keep = Some(crate::input::column_word(column));
+    let options = unmix_io::Options { count_text: true, keep, ..side_file::options() };
     let mut input = unmix_io::open_with(path, &options, run)?;
     input
         .kept
@@ -181,7 +180,7 @@ fn kept(path: &Path, column: &str, run: &Run<'_>) -> Result<Labels, Failure> {
 
 /// Numbers of an array with one column; integers are written without a decimal point.
 fn numbers(path: &Path, run: &Run<'_>) -> Result<Vec<String>, Failure> {
-    let mut input = unmix_io::open_with(path, &Reading::default().options()?, run)?;
+    let mut input = unmix_io::open_with(path, &side_file::options(), run)?;
     if input.rows.n_features() != 1 {
         let found = format!("each of its rows has {} values", input.rows.n_features());
         let remedy = format!("choose one of its columns, as in --color {}:COLUMN", path.display());
