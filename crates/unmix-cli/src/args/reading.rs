@@ -262,10 +262,28 @@ impl Reading {
     }
 }
 
-/// Appends a column to a list of columns.
+/// A list of columns with this one as the last; it is in the list once.
 pub(crate) fn column_list(list: Option<&str>, name: &str) -> String {
-    let name = crate::input::column_word(name);
-    list.map_or(name.clone(), |list| format!("{list},{name}"))
+    let word = crate::input::column_word(name);
+    let mut words = list.map_or(vec![], column_words);
+    words.retain(|other| *other != word);
+    words.push(&word);
+    words.join(",")
+}
+
+/// Whether a list of columns has this one as an entry of its own.
+pub(crate) fn lists_column(list: &str, name: &str) -> bool {
+    column_words(list).contains(&crate::input::column_word(name).as_str())
+}
+
+/// The entries of a list of columns; commas in double quotes separate none.
+fn column_words(list: &str) -> Vec<&str> {
+    let mut quoted = false;
+    let entries = list.split(|c| {
+        quoted ^= c == '"';
+        c == ',' && !quoted
+    });
+    entries.map(str::trim).filter(|word| !word.is_empty()).collect()
 }
 
 fn shape(text: &str) -> Result<Shape, String> {

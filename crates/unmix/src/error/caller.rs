@@ -21,6 +21,11 @@ pub(super) const REPLACE: &str = "set force to replace it";
 /// Operations that messages name: the Rust path, the command, and the name in Python.
 const OPERATIONS: &[(&str, &str, &str)] = &[
     ("unmix::impute::Imputer", "'unmix impute'", "the method impute of PPCA"),
+    (
+        "leave such rows out, or fill",
+        "leave such rows out with --missing drop, or fill",
+        "leave such rows out, as missing='drop' of unmix.open does for files, or fill",
+    ),
     ("unmix::method::fit_by_sums", "'unmix fit --sums'", "partial_fit"),
     ("Model::load", "'unmix show'", "unmix.load"),
     ("transpose it first", "add --transpose", "give X.T"),
@@ -125,6 +130,16 @@ mod tests {
             Caller::Python.message(text),
             "rows have gaps; fill them by the method impute of PPCA, or set whiten=False"
         );
+    }
+
+    #[test]
+    fn rows_with_missing_cells_are_left_out_as_the_caller_can() {
+        let text = "row 3 is NaN; leave such rows out, or fill their cells first";
+        assert_eq!(Caller::Rust.message(text), text);
+        let shell = "row 3 is NaN; leave such rows out with --missing drop, or fill their cells first";
+        assert_eq!(Caller::Shell.message(text), shell);
+        let python = "row 3 is NaN; leave such rows out, as missing='drop' of unmix.open does for files, or fill their cells first";
+        assert_eq!(Caller::Python.message(text), python);
     }
 
     #[test]
