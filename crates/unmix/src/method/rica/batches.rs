@@ -82,7 +82,7 @@ impl ByBatches {
     /// Records the result of an epoch; after the last one, the features become their mean over its batches.
     fn epoch_ended<T: Real>(&self, search: &mut Search, cost: &Cost<'_, '_, T>, run: &Run<'_>) {
         search.objective.push(search.value);
-        run.iteration(search.n_iter, f64::INFINITY, Some(search.value));
+        run.epoch((search.position.epoch + 1, self.epochs), f64::INFINITY, Some(search.value));
         if search.position.epoch + 1 == self.epochs {
             search.x = cost.renewed(search.mean.clone());
         }
