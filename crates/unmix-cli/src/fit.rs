@@ -1,6 +1,6 @@
 //! `unmix fit`: from a file to a model.
 
-use crate::args::{Fit, column_list, json_or_word};
+use crate::args::{Fit, Reading, column_list, json_or_word};
 use crate::failure::{Done, Failure};
 use crate::interrupt;
 use crate::output::{self, Destination};
@@ -11,7 +11,9 @@ use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use unmix::model::{Counted, Tensor, Tensors};
 use unmix::stability::{Trials, stability};
-use unmix::{AnyRows, Checkpoint, Error, Model, Outcome, Report, Run, Start, method, model, with_rows};
+use unmix::{
+    AnyRows, Checkpoint, Error, METHODS, Model, Outcome, Report, Run, Start, method, model, with_rows,
+};
 use unmix_io::InputFormat;
 
 /// Fits, saves, and prints the next steps. The model records `invocation`, the command line.
@@ -39,6 +41,7 @@ pub(crate) fn fit(args: &Fit, invocation: Option<&str>) -> Done {
     };
     let quiet = args.running.quiet;
     let (mut rows, n_notes) = rows(args, &files, &run)?;
+    check_sparse(&args.method, &rows)?;
     let continued = match init.as_ref().filter(|_| !args.sums) {
         Some(before) => method::continued(&args.method, &settings, &given, before, &rows, &run)?,
         None => None,
@@ -103,6 +106,21 @@ fn rows(args: &Fit, files: &[PathBuf], run: &Run<'_>) -> Result<(AnyRows<'static
         Some(weights) => rows.weighted(weights)?,
     };
     Ok((rows, n_notes))
+}
+
+/// Refuses sparse rows for a method that does not take them, with those that do.
+fn check_sparse(key: &str, rows: &AnyRows<'_>) -> Result<(), Failure> {
+    let refuses = METHODS.iter().any(|method| method.key == key && !method.accepts.sparse);
+    if !refuses || !with_rows!(rows, rows => rows.is_sparse()) {
+        return Ok(());
+    }
+    let others: Vec<&str> = METHODS.iter().filter(|m| m.accepts.sparse).map(|m| m.key).collect();
+    Err(Error::Unsupported {
+        asked: format!("{key} of sparse rows"),
+        found: "it needs all entries of the rows, zeros included".into(),
+        remedy: format!("choose a method that takes them ({}), or make the rows dense", others.join(", ")),
+    }
+    .into())
 }
 
 /// The model with its stability over `splits` splits of the rows.
@@ -325,7 +343,12 @@ fn ending(report: &Report, counted: Counted, strict: bool) -> (Option<String>, i
 fn next(args: &Fit, input: &Path, to: &Path, fitted: &Model) -> String {
     let model = to.display().to_string();
     let reading = reading(args, fitted);
-    let ending = if is_text(input, args.reading.input_format) { "csv" } else { "npy" };
+    // Sources of sounds are sounds, each in a file of a folder.
+    let ending = match is_text(input, args.reading.input_format) {
+        true => ".csv",
+        false if is_sound(input, &args.reading) => "/",
+        false => ".npy",
+    };
     let command = |verb: &str, to: String| {
         let mut words = vec!["unmix".to_string(), verb.into(), model.clone()];
         words.extend(args.input.paths.iter().map(|path| path.display().to_string()));
@@ -336,7 +359,7 @@ fn next(args: &Fit, input: &Path, to: &Path, fitted: &Model) -> String {
     };
     let stem = stem(input);
     let encode = if fitted.n_components() > 0 {
-        command("encode", format!("{stem}.codes.{ending}"))
+        command("encode", format!("{stem}.codes{ending}"))
     } else {
         String::new()
     };
@@ -354,6 +377,12 @@ fn reading(args: &Fit, fitted: &Model) -> Vec<String> {
         }
     }
     words
+}
+
+/// Whether the columns are recordings, so that codes can be written as sound.
+fn is_sound(path: &Path, reading: &Reading) -> bool {
+    let as_columns = !reading.transpose && reading.keep.is_none();
+    as_columns && path.is_file() && unmix_io::sample_rate(path).is_ok_and(|rate| rate.is_some())
 }
 
 /// Whether a file is read as text: by `format` where it is given, else by the extension of its name.

@@ -29,6 +29,11 @@ const OPERATIONS: &[(&str, &str, &str)] = &[
     ("unmix::method::fit_by_sums", "'unmix fit --sums'", "partial_fit"),
     ("Model::load", "'unmix show'", "unmix.load"),
     ("transpose it first", "add --transpose", "give X.T"),
+    (
+        "make the rows dense",
+        "make the rows dense, as in Python by numpy.save('rows.npy', scipy.sparse.load_npz('rows.npz').toarray())",
+        "make the rows dense with .toarray()",
+    ),
     (REPLACE, "add --force to replace it", "give force=True to replace it"),
     (
         "give NaN for such cells, or a list of the observed ones",
@@ -149,6 +154,16 @@ mod tests {
         assert_eq!([Caller::Rust.message(text), Caller::Shell.message(text)], [text, shell]);
         let python = "most are 0: give NaN for such cells, or a sparse array of the observed ones";
         assert_eq!(Caller::Python.message(text), python);
+    }
+
+    #[test]
+    fn rows_are_made_dense_as_the_caller_can() {
+        let text = "choose another rule, or make the rows dense";
+        assert!(Caller::Shell.message(text).ends_with(".toarray())"));
+        assert_eq!(
+            Caller::Python.message(text),
+            "choose another rule, or make the rows dense with .toarray()"
+        );
     }
 
     #[test]
