@@ -52,7 +52,8 @@ pub(crate) struct Running {
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct Reading {
-    /// Format of INPUT, named by an extension: csv, txt, npy, parquet, wav, png, ... [default: by its name, or its first bytes]
+    /// Format of INPUT, named by an extension: csv, txt, npy, parquet, wav, png, ... [default: by its name, or its first bytes].
+    /// Files of other options are recognised by their first bytes
     #[arg(long, value_name = "FORMAT", value_parser = FormatParser, hide_possible_values = true)]
     pub(crate) input_format: Option<InputFormat>,
     /// Rows are channels: read columns as samples

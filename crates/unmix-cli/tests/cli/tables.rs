@@ -79,6 +79,7 @@ fn a_spreadsheet_becomes_a_page() {
     assert_eq!(Model::load(&b.path("m.safetensors")).unwrap().report().n_samples, 38.0);
     b.ok(&format!("report m.safetensors sheet.csv {reading} -o page.html"));
     let page = String::from_utf8(b.read("page.html")).unwrap();
+    assert!(page.contains(">standard deviations from the mean</text>"), "the scale of rows has a name");
     assert!(page.starts_with("<!") && ["height", "width", "depth"].iter().all(|name| page.contains(name)));
     let codes = b.ok(&format!("encode m.safetensors sheet.csv {reading}")).out;
     assert_eq!(codes.lines().count(), 39);
@@ -171,6 +172,10 @@ fn messages_about_tables_name_a_remedy() {
         (
             "fit pca gap.csv",
             "leave such rows out with --missing drop, or fill their cells first, as 'unmix impute'",
+        ),
+        (
+            "report d.pca.safetensors d.csv --color total.csv:a -o page.html",
+            "it has 4 values, and the input has 30 rows; give one value for each row",
         ),
         ("fit pca d.npy --names names.npy", "it is not text; give a text file with one name per line"),
         ("fit pca d.npy --rows-axis 0,x", "give the number of an axis, from 0, or several as in 0,2"),

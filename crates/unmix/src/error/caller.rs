@@ -34,6 +34,11 @@ const OPERATIONS: &[(&str, &str, &str)] = &[
         "make the rows dense, as in Python by numpy.save('rows.npy', scipy.sparse.load_npz('rows.npz').toarray())",
         "make the rows dense with .toarray()",
     ),
+    (
+        "give rows in double precision",
+        "give rows in double precision, or compute in it with --dtype float64",
+        "give rows in double precision, as X.astype(numpy.float64)",
+    ),
     (REPLACE, "add --force to replace it", "give force=True to replace it"),
     (
         "give NaN for such cells, or a list of the observed ones",
@@ -164,6 +169,13 @@ mod tests {
             Caller::Python.message(text),
             "choose another rule, or make the rows dense with .toarray()"
         );
+    }
+
+    #[test]
+    fn double_precision_is_an_option_of_the_command_line() {
+        let text = "to keep such directions, give rows in double precision";
+        assert!(Caller::Shell.message(text).ends_with("or compute in it with --dtype float64"));
+        assert!(Caller::Python.message(text).ends_with("as X.astype(numpy.float64)"));
     }
 
     #[test]
