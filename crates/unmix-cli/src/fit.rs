@@ -206,6 +206,9 @@ fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
     let mut settings = typed_settings(&args.set)?;
     if let Some(k) = &args.k {
         choice::takes_k(method)?;
+        if let Some(note) = choice::k_of_clusters(method, k, &settings).filter(|_| !args.running.quiet) {
+            terminal::note(&note);
+        }
         let k = if k == "all" { Value::Null } else { json_or_word(k) };
         if settings.insert("n_components".into(), k).is_some() {
             return Err(Failure::Usage(

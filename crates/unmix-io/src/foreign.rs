@@ -43,6 +43,10 @@ const BINARY: &[(&[u8], Format)] = &[
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", ("a document of Microsoft Office", SHEET)),
     (b"X\n\0\0\0", ("a file of R", "write its table to .csv with write.csv")),
     (b"RDX", ("a file of R", "write its table to .csv with write.csv")),
+    (
+        b"l\x1b\x01",
+        ("a genotype file of PLINK", "write its dosages to .npy in Python, with NaN for missing ones"),
+    ),
     (b"$FL2", ("a file of SPSS", SHEET)),
     (b"SQLite format 3\0", ("a database of SQLite", "write a query to .csv")),
     (b"\x80\x02", ("a pickle of Python", ARRAY)),

@@ -279,9 +279,13 @@ impl Options {
         ]
         .map(|(name, got)| (name, got.map(|got| self.wording.text_value(&got))));
         for (name, got) in marks {
-            if let Some(got) = got.filter(|_| !text) {
-                return refused(name, got, "cells of text", "text files");
+            let Some(got) = got.filter(|_| !text) else { continue };
+            if name == "na" {
+                let why = format!("the input is of type {}, whose missing numbers are NaN", kind.name());
+                let remedy = "it is for text files; write NaN in place of such numbers, as numpy.where(x == 255, numpy.nan, x) does for 255";
+                return Err(Error::setting(name, got, why, remedy));
             }
+            return refused(name, got, "cells of text", "text files");
         }
         match (self.other_axes(), kind) {
             (Some(axes), Kind::Text(_)) => {

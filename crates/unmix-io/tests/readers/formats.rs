@@ -186,6 +186,7 @@ fn files_of_other_programs_are_refused_by_name_with_a_remedy() {
         ("a.mat", zeros(b"MATLAB 5.0 MAT-file, Platform: x"), "scipy.io.loadmat"),
         ("a.xls", zeros(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), "save the sheet as .csv"),
         ("a.rds", gz(&zeros(b"X\n\0\0\0\x03")), "a file of R"),
+        ("a.bed", zeros(b"l\x1b\x01"), "a genotype file of PLINK"),
         ("a.pkl", zeros(b"\x80\x04\x95"), "a pickle of Python"),
         ("a.json", b"[{\"a\": 1}]\n".to_vec(), "it is JSON"),
         ("a.mp3", zeros(b"ID3\x04"), "convert it to .wav"),
