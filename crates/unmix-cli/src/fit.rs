@@ -6,7 +6,7 @@ use crate::interrupt;
 use crate::output::{self, Destination};
 use crate::progress::Progress;
 use crate::terminal::{self, TITLE, TYPED, paint};
-use crate::{choice, input, list, names, weights};
+use crate::{choice, input, list, names, units, weights};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use unmix::model::{Counted, Tensor, Tensors};
@@ -70,6 +70,9 @@ pub(crate) fn fit(args: &Fit, invocation: Option<&str>) -> Done {
     }
     if model.n_components() == 0 {
         terminal::warning("the model has 0 components: it keeps only the mean, and codes are empty");
+    }
+    if !quiet && let Some(note) = units::of_columns(&model) {
+        terminal::note(&note);
     }
     let code = ended(&model, n_notes, args.strict);
     let next = next(args, path, &to, &model);

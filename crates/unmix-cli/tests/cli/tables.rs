@@ -218,6 +218,21 @@ fn a_column_may_be_kept_and_have_another_use() {
 }
 
 #[test]
+fn a_column_in_other_units_is_named() {
+    let b = Folder::new();
+    let line = |i: usize| format!("{},{},{}\n", 1000 * ((7 * i) % 13), (i * i) % 11, (3 * i) % 7);
+    b.write("t.csv", format!("metres,a,b\n{}", (0..40).map(line).collect::<String>()));
+    let said = "component 0 is the column 'metres' alone, with over 99.99 % of the variance";
+    for (method, has_note) in [("pca", true), ("ica", false)] {
+        let fitted = b.ok(&format!("fit {method} t.csv -k 2 -o m.safetensors"));
+        assert_eq!(fitted.err.contains(said), has_note, "{method}: {}", fitted.err);
+    }
+    assert!(!b.ok("fit pca t.csv -k 2 --set standardize=true -o m.safetensors").err.contains("component 0"));
+    assert!(!b.ok("fit pca t.csv -k 2 --quiet -o m.safetensors").err.contains("component 0"));
+    assert!(!b.ok("fit pca t.csv --drop metres -k 2 -o m.safetensors").err.contains("component 0"));
+}
+
+#[test]
 fn text_in_a_column_does_not_look_like_missing_cells() {
     let b = Folder::new();
     b.write("t.csv", "id,a\nx,1\ny,\nz,3\n");
