@@ -11,9 +11,7 @@ use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use unmix::model::{Counted, Tensor, Tensors};
 use unmix::stability::{Trials, stability};
-use unmix::{
-    AnyRows, Checkpoint, Error, METHODS, Model, Outcome, Report, Run, Start, method, model, with_rows,
-};
+use unmix::{AnyRows, Checkpoint, Error, Model, Outcome, Report, Run, Start, method, model, with_rows};
 use unmix_io::InputFormat;
 
 /// Fits, saves, and prints the next steps. The model records `invocation`, the command line.
@@ -41,7 +39,7 @@ pub(crate) fn fit(args: &Fit, invocation: Option<&str>) -> Done {
     };
     let quiet = args.running.quiet;
     let (mut rows, n_notes) = rows(args, &files, &run)?;
-    check_sparse(&args.method, &rows)?;
+    choice::takes_storage(&args.method, &rows)?;
     let continued = match init.as_ref().filter(|_| !args.sums) {
         Some(before) => method::continued(&args.method, &settings, &given, before, &rows, &run)?,
         None => None,
@@ -109,21 +107,6 @@ fn rows(args: &Fit, files: &[PathBuf], run: &Run<'_>) -> Result<(AnyRows<'static
         Some(weights) => rows.weighted(weights)?,
     };
     Ok((rows, n_notes))
-}
-
-/// Refuses sparse rows for a method that does not take them, with those that do.
-fn check_sparse(key: &str, rows: &AnyRows<'_>) -> Result<(), Failure> {
-    let refuses = METHODS.iter().any(|method| method.key == key && !method.accepts.sparse);
-    if !refuses || !with_rows!(rows, rows => rows.is_sparse()) {
-        return Ok(());
-    }
-    let others: Vec<&str> = METHODS.iter().filter(|m| m.accepts.sparse).map(|m| m.key).collect();
-    Err(Error::Unsupported {
-        asked: format!("{key} of sparse rows"),
-        found: "it needs all entries of the rows, zeros included".into(),
-        remedy: format!("choose a method that takes them ({}), or make the rows dense", others.join(", ")),
-    }
-    .into())
 }
 
 /// The model with its stability over `splits` splits of the rows.

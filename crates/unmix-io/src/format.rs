@@ -199,11 +199,11 @@ pub(crate) fn recognise(stored: &Stored, options: &Options) -> Result<Recognised
         return Ok(Recognised { kind, gz: plain.is_some() });
     }
     let (head, gz) = first_bytes(bytes)?;
-    let named_right = named.filter(|kind| kind.begins(&head));
-    if let (None, Some(error)) = (named_right, foreign::refused(bytes.path(), &head)) {
+    let known = named.filter(|kind| kind.begins(&head)).or_else(|| by_magic(&head));
+    if let (None, Some(error)) = (known, foreign::refused(bytes.path(), &head)) {
         return Err(error);
     }
-    let kind = named_right.or_else(|| detected(&head)).or(named);
+    let kind = known.or_else(|| detected(&head)).or(named);
     kind.map(|kind| Recognised { kind, gz }).ok_or_else(|| {
         let found = match stored.nameless {
             true => "it is neither text nor a known binary format",

@@ -199,6 +199,15 @@ fn files_of_other_programs_are_refused_by_name_with_a_remedy() {
             "{name}: {message}"
         );
     }
+    // The length of the header of a safetensors file may be the first bytes of a pickle, or of a file of R.
+    for length in [640usize, 2648] {
+        let header =
+            format!("{:length$}", "{\"a\":{\"dtype\":\"F64\",\"shape\":[2,2],\"data_offsets\":[0,32]}}");
+        let values = [1.0f64, 2.0, 3.0, 4.0].map(f64::to_le_bytes).concat();
+        let bytes = [&(length as u64).to_le_bytes(), header.as_bytes(), &values].concat();
+        let tensor = folder.open("blob", bytes, &Options::default()).unwrap();
+        assert_eq!(numbers(&tensor.rows), [1.0, 2.0, 3.0, 4.0], "a header of {length} bytes");
+    }
     // A table may begin with such letters.
     let table = folder.open("table", b"ID3,GIF8\n1,2\n3,4\n", &Options::default()).unwrap();
     assert_eq!(numbers(&table.rows), [1.0, 2.0, 3.0, 4.0]);
