@@ -204,6 +204,8 @@ fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
     }
     (method.spec)(&settings).map_err(|e| match choice::as_list(method, args.k.as_deref(), &settings) {
         Some(list) => Failure::Usage(format!("{e}; give a list as in -k '{list}'")),
+        // `-k all` is n_components=null.
+        None if args.k.is_some() => Failure::Usage(e.to_string().replace("or null", "or 'all'")),
         None => usage(e),
     })?;
     Ok(settings)
