@@ -67,6 +67,23 @@ pub trait Observer: Sync {
 pub struct Silent;
 impl Observer for Silent {}
 
+/// Passes on everything but iterations: for a solver within an iteration of another one, whose iterations are those of the fit.
+pub(crate) struct WithoutIterations<'a>(pub(crate) &'a dyn Observer);
+
+impl Observer for WithoutIterations<'_> {
+    fn event(&self, event: Event<'_>) {
+        if !matches!(event, Event::Iteration { .. }) {
+            self.0.event(event);
+        }
+    }
+    fn interrupted(&self) -> bool {
+        self.0.interrupted()
+    }
+    fn ends_early(&self) -> bool {
+        self.0.ends_early()
+    }
+}
+
 /// Options of one run that are not settings of a method: seed, threads, time limit, progress observer, checkpoint, start.
 pub struct Run<'a> {
     /// Seed of the random numbers.
