@@ -207,9 +207,11 @@ impl Observer for Progress {
                 } else {
                     String::new()
                 };
+                let trained = objective.filter(|_| !residual.is_finite());
+                let short = trained.map(|o| format!(", objective {o:.4e}")).unwrap_or_default();
                 let objective = objective.map(|o| format!(", objective {o:.10e}")).unwrap_or_default();
-                state.iteration =
-                    Some(format!("{what} {n_iter}{most}{left}, {} s", self.began.elapsed().as_secs()));
+                let seconds = self.began.elapsed().as_secs();
+                state.iteration = Some(format!("{what} {n_iter}{most}{left}{short}, {seconds} s"));
                 if self.verbose > 1 {
                     state.lines.push(format!("{what} {n_iter}{most}{left}{objective}"));
                 }

@@ -41,6 +41,22 @@ def test_a_callback_is_called_with_iterations_and_changes_no_bit(cls, rows):
         assert iteration.max_iter is None or iteration.n_iter <= iteration.max_iter
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        unmix.SparseAutoencoder(n_components=8, max_epochs=3),
+        unmix.DictionaryLearning(n_components=6, algorithm="online", max_epochs=3),
+        unmix.RICA(n_components=3, batch_size=500, max_epochs=3),
+        unmix.DenoisingAutoencoder(n_components=4, max_epochs=3),
+    ],
+)
+def test_training_reports_epochs_with_their_maximum_and_the_objective(model, rows):
+    seen = []
+    model.set_params(random_state=0, callback=seen.append).fit(rows)
+    assert [(i.n_iter, i.max_iter, i.residual) for i in seen] == [(epoch, 3, None) for epoch in (1, 2, 3)]
+    assert all(math.isfinite(i.objective) for i in seen)
+
+
 @pytest.mark.parametrize("solver", ["krylov", "arpack", "power", "deflation", "randomized"])
 def test_every_solver_for_a_few_components_reports_its_iterations(solver):
     X = np.random.RandomState(0).randn(300, 60) * np.linspace(1, 3, 60)

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 
+import unmix
 from unmix import PCA
 
 NUMBERS = np.random.RandomState(0).randn(50, 4) * [4, 3, 2, 1]
@@ -77,6 +78,19 @@ def test_nullable_columns_and_mixed_types():
         PCA(2).fit(mixed)
     with pytest.raises(ValueError, match="could not convert string to float"):
         PCA(2).fit(PANDAS.assign(kind="a"))
+
+
+@FRAMES
+def test_columns_of_text_are_named_with_what_to_do(frame):
+    text = ["a"] * len(NUMBERS)
+    pandas = isinstance(frame, pd.DataFrame)
+    mixed = frame.assign(kind=text) if pandas else frame.with_columns(pl.Series("kind", text))
+    drop = r"X.drop\(columns=\[...\]\), or make names of rows the index, as X.set_index\('kind'\)" if pandas else r"X.drop\(\[...\]\)$"
+    for act in [PCA(2).fit, PCA(2).partial_fit, unmix.select_components]:
+        with pytest.raises(ValueError, match=rf"(?s)could not convert.*\['kind'\] hold text; leave them out, as {drop}"):
+            act(mixed)
+    if pandas:
+        assert PCA(2).fit(mixed.set_index("kind")).n_features_in_ == frame.shape[1]
 
 
 def test_single_precision_of_frames_is_kept():

@@ -207,6 +207,11 @@ def test_removing_sources_keeps_the_rest_of_the_rows():
     kept = sources.copy()
     kept[:, [0, 2]] = 0
     assert_allclose(ica.inverse_transform(sources, exclude=[0, 2]), ica.inverse_transform(kept), atol=1e-12)
+    for others in ([1, 3], ["ica1", 3], np.array([False, True, False, True]), [3, -3, 1, 1]):
+        assert_allclose(ica.inverse_transform(sources, include=others), ica.inverse_transform(kept), atol=1e-12)
+    assert_allclose(ica.inverse_transform(sources, include=[]), np.broadcast_to(ica.mean_, X.shape), atol=1e-12)
+    with pytest.raises(ValueError, match="exclude= and include= are both given; keep one of them"):
+        ica.inverse_transform(sources, exclude=[0], include=[1])
     assert_allclose(ica.remove(X, exclude=[]), X)
     with pytest.raises(ValueError, match="the model has 4 components, numbered from 0"):
         ica.remove(X, exclude=[4])

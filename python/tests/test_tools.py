@@ -290,6 +290,8 @@ def test_a_topography_interpolates_the_values_at_its_sensors():
     assert head.max() > 1.1, "the nose is up"
     with pytest.raises(ValueError, match="positions two coordinates for each of at least 3 sensors"):
         plot.topography([1, 2, 3], places)
+    with pytest.raises(TypeError, match=r"give a column of its mixing_, as in model.mixing_\[:, 0\]"):
+        plot.topography(PCA(2).fit(np.eye(4)), places)
 
 
 def test_digit_variations_keep_the_digits_and_label_the_shapes(tmp_path):

@@ -196,6 +196,25 @@ def _with_distinct_columns(X: Any) -> Any:
     return X.set_axis(names, axis=1)
 
 
+def _text_columns(X: Any) -> str | None:
+    """What to do about the columns of a frame that are not numbers, such as names of rows; None where there are none."""
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        return None
+    text = []
+    for name in columns:
+        try:
+            np.asarray(X[name], dtype=np.float64)
+        except (TypeError, ValueError):
+            text.append(name)
+    if not text:
+        return None
+    shown = f"{text[:8]}"[:-1] + (f", ... ({len(text)} in all)]" if len(text) > 8 else "]")
+    drop = "X.drop(columns=[...])" if hasattr(X, "iloc") else "X.drop([...])"
+    index = f", or make names of rows the index, as X.set_index({text[0]!r})" if hasattr(X, "iloc") else ""
+    return f"The columns {shown} hold text; leave them out, as {drop}{index}"
+
+
 class Input(Part):
     """Conversion of rows and codes for estimators."""
 
@@ -231,16 +250,22 @@ class Input(Part):
             X = self._known_columns(X)
             self._refuse_transposed(X)
         plain = isinstance(X, np.ndarray) and _is_plain(X.dtype)
-        return validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse=("csr", "csc") if registry()[self._method]["takes"]["sparse"] else False,
-            # Any plain number type is converted block by block; only others must be converted as a whole.
-            dtype=None if plain else np.float32 if _is_single(X) else [np.float64, np.float32],
-            ensure_all_finite=False,
-            ensure_min_samples=least,
-        )
+        try:
+            return validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse=("csr", "csc") if registry()[self._method]["takes"]["sparse"] else False,
+                # Any plain number type is converted block by block; only others must be converted as a whole.
+                dtype=None if plain else np.float32 if _is_single(X) else [np.float64, np.float32],
+                ensure_all_finite=False,
+                ensure_min_samples=least,
+            )
+        except ValueError as e:
+            text = _text_columns(X)
+            if not text:
+                raise
+            raise ValueError(f"{e}\n{text}") from e
 
     def _refuse_list(self, X: Any) -> None:
         """Refuse a list of cells for a method that takes no sparse rows."""

@@ -210,10 +210,10 @@ class ICA(ICAParameters, Sources):
         learn_more(self, X, with_doubts=True)
         return self
 
-    def inverse_transform(self, X: Rows, exclude: Chosen | None = None) -> Array:
+    def inverse_transform(self, X: Rows, exclude: Chosen | None = None, include: Chosen | None = None) -> Array:
         """Return the rows of given sources: ``X @ mixing_.T + mean_``.
 
-        With ``exclude`` the result is what the other sources explain. Unlike :meth:`remove`, it has no part of the rows that is outside the
+        With ``exclude`` the result is what the other sources explain, with ``include`` what these sources explain. Unlike :meth:`remove`, it has no part of the rows that is outside the
         span of all sources, which makes a difference if there are fewer sources than columns.
 
         Parameters
@@ -223,11 +223,18 @@ class ICA(ICAParameters, Sources):
         exclude : int, str, sequence of these, or mask of bool of shape (n_components,), optional
             Sources to set to 0: by number from 0 (negative numbers count from the end), by name (``"ica0"``), or by a mask. Repetitions
             have no effect.
+        include : int, str, sequence of these, or mask of bool of shape (n_components,), optional
+            Sources to keep, in place of ``exclude``: all others are set to 0, as by ``unmix reconstruct --only``.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features)
             Rows, in the type of the sources.
+
+        Raises
+        ------
+        ValueError
+            If both ``exclude`` and ``include`` are given.
 
         See Also
         --------
@@ -243,13 +250,21 @@ class ICA(ICAParameters, Sources):
         >>> ica.inverse_transform(ica.transform(X), exclude=[0]).shape
         (2000, 3)
         """
-        if exclude is None:
+        if exclude is None and include is None:
             return super().inverse_transform(X)
+        if exclude is not None and include is not None:
+            raise ValueError("exclude= and include= are both given; keep one of them: sources that are not included are excluded")
         check_is_fitted(self)
         sources = in_memory(X)
         # A copy, with all entries if they are stored sparsely.
         sources = sources.toarray() if issparse(sources) else np.array(sources)
-        sources[:, chosen(self._model, "exclude", exclude)] = 0
+        left_out = np.zeros(self._model.n_codes, dtype=bool)
+        if exclude is not None:
+            left_out[chosen(self._model, "exclude", exclude)] = True
+        else:
+            left_out[:] = True
+            left_out[chosen(self._model, "include", include)] = False
+        sources[:, left_out] = 0
         return super().inverse_transform(sources)
 
     def remove(self, X: Rows, exclude: Chosen) -> Array:

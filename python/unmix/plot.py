@@ -281,6 +281,8 @@ def topography(values: ArrayLike, positions: ArrayLike, ax: Axes | None = None, 
     """
     from scipy.interpolate import RBFInterpolator
 
+    if hasattr(values, "mixing_"):
+        raise TypeError("values is a model, and a map has one number for each sensor; give a column of its mixing_, as in model.mixing_[:, 0]")
     z, places = np.asarray(values, dtype=np.float64), np.asarray(positions, dtype=np.float64)
     if z.ndim != 1 or places.shape != (len(z), 2) or len(z) < 3:
         raise ValueError(

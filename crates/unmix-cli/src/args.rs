@@ -59,6 +59,8 @@ Examples:
   unmix fit pca eeg.npy --transpose --set whiten=true   rows are channels; unit variance
   unmix fit pca table.csv --drop id,date -k mle         without two columns; Minka's rule
   unmix fit pca survey.csv --weights-column count       rows that count more than once
+  unmix fit pca sheet.csv --keep id --decimal , --missing drop
+                                                        decimal commas; without rows with gaps
 
 'unmix methods pca' lists the settings that --set takes.")]
     Fit(Deferred<Fit>),

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use serde_json::{Map, Value};
 use unmix::method::{self, Method};
-use unmix::{Error, Result};
+use unmix::{AnyRows, Error, METHODS, Result, with_rows};
 
 /// Usual names of methods that are called otherwise here.
 const ALIASES: [(&str, &str); 6] = [
@@ -37,6 +37,31 @@ pub(crate) fn takes_k(method: &Method) -> std::result::Result<(), Failure> {
     Err(Failure::Usage(format!("-k is not possible for {}: it {why}; leave -k out", method.key)))
 }
 
+/// Refuses sparse rows for a method that does not take them, with those that do.
+pub(crate) fn takes_storage(key: &str, rows: &AnyRows<'_>) -> std::result::Result<(), Failure> {
+    let refuses = METHODS.iter().any(|method| method.key == key && !method.accepts.sparse);
+    if !refuses || !with_rows!(rows, rows => rows.is_sparse()) {
+        return Ok(());
+    }
+    let others: Vec<&str> = METHODS.iter().filter(|m| m.accepts.sparse).map(|m| m.key).collect();
+    Err(Error::Unsupported {
+        asked: format!("{key} of sparse rows"),
+        found: "it needs all entries of the rows, zeros included".into(),
+        remedy: format!("choose a method that takes them ({}), or make the rows dense", others.join(", ")),
+    }
+    .into())
+}
+
+/// The note that `-k` is not the number of clusters, for methods with a setting for that, which is not given.
+pub(crate) fn k_of_clusters(method: &Method, k: &str, settings: &Map<String, Value>) -> Option<String> {
+    let has = method.settings.iter().any(|setting| setting.name == "n_clusters");
+    (has && !settings.contains_key("n_clusters")).then(|| {
+        format!(
+            "-k {k} is the dimension of each subspace; the number of clusters is set by --set n_clusters={k}"
+        )
+    })
+}
+
 /// A list of numbers without brackets, as in 20,5, in the form of a list; if the method takes that.
 pub(crate) fn as_list(method: &Method, k: Option<&str>, settings: &Map<String, Value>) -> Option<String> {
     let list = format!("[{}]", k.filter(|k| k.contains(','))?);
@@ -48,6 +73,17 @@ pub(crate) fn as_list(method: &Method, k: Option<&str>, settings: &Map<String, V
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_number_of_components_is_not_that_of_clusters() {
+        let note = |key: &str, settings: &str| {
+            k_of_clusters(method(key).unwrap(), "3", &serde_json::from_str(settings).unwrap())
+        };
+        let said = note("subspace-clustering", "{}").unwrap();
+        assert!(said.ends_with("the number of clusters is set by --set n_clusters=3"), "{said}");
+        assert_eq!(note("subspace-clustering", "{\"n_clusters\": 2}"), None);
+        assert_eq!(note("pca", "{}"), None);
+    }
 
     #[test]
     fn usual_names_of_methods_are_suggested() {

@@ -1,12 +1,12 @@
 //! `unmix fit`: from a file to a model.
 
-use crate::args::{Fit, column_list, json_or_word};
+use crate::args::{Fit, Reading, column_list, json_or_word};
 use crate::failure::{Done, Failure};
 use crate::interrupt;
 use crate::output::{self, Destination};
 use crate::progress::Progress;
 use crate::terminal::{self, TITLE, TYPED, paint};
-use crate::{choice, input, list, names, weights};
+use crate::{choice, input, list, names, units, weights};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use unmix::model::{Counted, Tensor, Tensors};
@@ -39,6 +39,7 @@ pub(crate) fn fit(args: &Fit, invocation: Option<&str>) -> Done {
     };
     let quiet = args.running.quiet;
     let (mut rows, n_notes) = rows(args, &files, &run)?;
+    choice::takes_storage(&args.method, &rows)?;
     let continued = match init.as_ref().filter(|_| !args.sums) {
         Some(before) => method::continued(&args.method, &settings, &given, before, &rows, &run)?,
         None => None,
@@ -67,6 +68,9 @@ pub(crate) fn fit(args: &Fit, invocation: Option<&str>) -> Done {
     }
     if model.n_components() == 0 {
         terminal::warning("the model has 0 components: it keeps only the mean, and codes are empty");
+    }
+    if !quiet && let Some(note) = units::of_columns(&model) {
+        terminal::note(&note);
     }
     let code = ended(&model, n_notes, args.strict);
     let next = next(args, path, &to, &model);
@@ -188,6 +192,9 @@ fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
     let mut settings = typed_settings(&args.set)?;
     if let Some(k) = &args.k {
         choice::takes_k(method)?;
+        if let Some(note) = choice::k_of_clusters(method, k, &settings).filter(|_| !args.running.quiet) {
+            terminal::note(&note);
+        }
         let k = if k == "all" { Value::Null } else { json_or_word(k) };
         if settings.insert("n_components".into(), k).is_some() {
             return Err(Failure::Usage(
@@ -197,6 +204,8 @@ fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
     }
     (method.spec)(&settings).map_err(|e| match choice::as_list(method, args.k.as_deref(), &settings) {
         Some(list) => Failure::Usage(format!("{e}; give a list as in -k '{list}'")),
+        // `-k all` is n_components=null.
+        None if args.k.is_some() => Failure::Usage(e.to_string().replace("or null", "or 'all'")),
         None => usage(e),
     })?;
     Ok(settings)
@@ -228,7 +237,7 @@ fn table(path: &Path) -> Result<Tensor, Failure> {
         });
     }
     let run = Run::default();
-    let mut input = unmix_io::open_with(path, &unmix_io::Options::default(), &run)?;
+    let mut input = unmix_io::open_with(path, &crate::side_file::options(), &run)?;
     input.rows.prepare(&run)?;
     let shape = vec![input.rows.n_rows().unwrap_or(0) as usize, input.rows.n_features()];
     let n = shape[0] as u64;
@@ -325,7 +334,12 @@ fn ending(report: &Report, counted: Counted, strict: bool) -> (Option<String>, i
 fn next(args: &Fit, input: &Path, to: &Path, fitted: &Model) -> String {
     let model = to.display().to_string();
     let reading = reading(args, fitted);
-    let ending = if is_text(input, args.reading.input_format) { "csv" } else { "npy" };
+    // Sources of sounds are sounds, each in a file of a folder.
+    let ending = match is_text(input, args.reading.input_format) {
+        true => ".csv",
+        false if is_sound(input, &args.reading) => "/",
+        false => ".npy",
+    };
     let command = |verb: &str, to: String| {
         let mut words = vec!["unmix".to_string(), verb.into(), model.clone()];
         words.extend(args.input.paths.iter().map(|path| path.display().to_string()));
@@ -336,7 +350,7 @@ fn next(args: &Fit, input: &Path, to: &Path, fitted: &Model) -> String {
     };
     let stem = stem(input);
     let encode = if fitted.n_components() > 0 {
-        command("encode", format!("{stem}.codes.{ending}"))
+        command("encode", format!("{stem}.codes{ending}"))
     } else {
         String::new()
     };
@@ -354,6 +368,12 @@ fn reading(args: &Fit, fitted: &Model) -> Vec<String> {
         }
     }
     words
+}
+
+/// Whether the columns are recordings, so that codes can be written as sound.
+fn is_sound(path: &Path, reading: &Reading) -> bool {
+    let as_columns = !reading.transpose && reading.keep.is_none();
+    as_columns && path.is_file() && unmix_io::sample_rate(path).is_ok_and(|rate| rate.is_some())
 }
 
 /// Whether a file is read as text: by `format` where it is given, else by the extension of its name.

@@ -31,6 +31,7 @@ mod reproduce;
 mod score;
 mod select;
 mod show;
+mod side_file;
 mod sound;
 mod terminal;
 mod units;

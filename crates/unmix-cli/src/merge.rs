@@ -22,7 +22,7 @@ pub(crate) fn merge(args: &Merge, invocation: Option<&str>) -> Done {
             return Err(Failure::from(Error::format(
                 path,
                 "it holds no sums over its rows",
-                "fit it again with 'unmix fit --sums', or extend it with partial_fit",
+                "fit it again with 'unmix fit --sums'",
             )));
         }
         models.push(model);

@@ -1,5 +1,6 @@
 //! Column names from a separate file: a list, or the channel table of a recording.
 
+use crate::side_file;
 use std::path::Path;
 use unmix::{AnyRows, Error, Result};
 
@@ -8,14 +9,8 @@ const HEADS: [&str; 4] = ["name", "label", "channel", "names"];
 
 /// Reads a name for each column, in order: one per line, or from the column `name`, `label` or `channel` of a table.
 pub(crate) fn read(path: &Path) -> Result<Vec<String>> {
-    let bytes = std::fs::read(path).map_err(|e| Error::io("cannot read", path, e))?;
-    let text = String::from_utf8(bytes)
-        .map_err(|_| Error::format(path, "it is not text", "give a text file with one name per line"))?;
-    // A byte-order mark is not part of the first name.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let first = text.lines().next().unwrap_or("");
-    let delimiter = [b'\t', b',', b';'].into_iter().find(|d| first.as_bytes().contains(d));
-    let Some(delimiter) = delimiter else {
+    let text = side_file::text(path, "give a text file with one name per line")?;
+    let Some(delimiter) = side_file::delimiter(&text) else {
         return Ok(text
             .lines()
             .map(|line| line.trim().to_string())

@@ -1,18 +1,18 @@
 //! Sensor positions, from the channel table of a recording.
 
 use crate::failure::Failure;
+use crate::side_file;
 use std::path::Path;
 use unmix::Error;
 
+const REMEDY: &str = "give a table with columns x and y (and z), or theta_deg and radius, and a line for each column of the data";
+
 /// Coordinates to the right and to the front, for each column of the data.
 pub(crate) fn read(path: &Path) -> Result<Vec<(f64, f64)>, Failure> {
-    let wrong = |found: String| {
-        let remedy = "give a table with columns x and y (and z), or theta_deg and radius, and a line for each column of the data";
-        Failure::from(Error::format(path, found, remedy))
-    };
-    let tabs = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("tsv"));
-    let file = std::fs::File::open(path).map_err(|e| Error::io("cannot read", path, e))?;
-    let mut table = csv::ReaderBuilder::new().delimiter(if tabs { b'\t' } else { b',' }).from_reader(file);
+    let wrong = |found: String| Failure::from(Error::format(path, found, REMEDY));
+    let text = side_file::text(path, REMEDY)?;
+    let delimiter = side_file::delimiter(&text).unwrap_or(b',');
+    let mut table = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
     let head: Vec<String> =
         table.headers().map_err(|e| wrong(e.to_string()))?.iter().map(|h| h.trim().to_lowercase()).collect();
     let column_named = |names: &[&str]| head.iter().position(|h| names.contains(&h.as_str()));

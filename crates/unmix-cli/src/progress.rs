@@ -114,11 +114,12 @@ fn style_bar(bar: &ProgressBar, now: &LastEvent) {
         (None, _) => "{msg:15} {spinner} {human_pos} rows",
     };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.set_style(style.progress_chars("━╸─"));
     bar.reset();
     bar.set_message(now.iteration.clone().unwrap_or_else(|| now.stage.clone()));
     now.total.map_or_else(|| bar.unset_length(), |total| bar.set_length(total));
     bar.set_position(now.done);
+    // Last: the bar may be drawn at any time, and would show the numbers of the stage before.
+    bar.set_style(style.progress_chars("━╸─"));
 }
 
 fn line(now: &LastEvent) -> String {
@@ -132,19 +133,23 @@ fn line(now: &LastEvent) -> String {
     }
 }
 
-/// Text such as "iteration 33 of at most 1000, residual 2.7e-2 (stops at 1.0e-6), 12 s"; `what` is "iteration" or "epoch".
+/// Text such as "iteration 33 of at most 1000, residual 2.7e-2 (stops at 1.0e-6), 12 s"; `what` is "iteration" or "epoch". Training has no
+/// residual, and shows the objective.
 fn iteration(
     what: &str,
     (n_iter, max_iter): (u64, Option<u64>),
-    residual: f64,
+    (residual, objective): (f64, Option<f64>),
     tol: Option<f64>,
     seconds: u64,
 ) -> String {
     let most = max_iter.map_or(String::new(), |most| format!(" of at most {most}"));
     let stops = tol.filter(|tol| *tol > 0.0).map_or(String::new(), |tol| format!(" (stops at {tol:.1e})"));
-    let residual =
-        if residual.is_finite() { format!(", residual {residual:.1e}{stops}") } else { String::new() };
-    format!("{what} {n_iter}{most}{residual}, {seconds} s")
+    let state = match objective {
+        _ if residual.is_finite() => format!(", residual {residual:.1e}{stops}"),
+        Some(objective) => format!(", objective {objective:.4e}"),
+        None => String::new(),
+    };
+    format!("{what} {n_iter}{most}{state}, {seconds} s")
 }
 
 impl Observer for Progress {
@@ -158,10 +163,10 @@ impl Observer for Progress {
             }
             // A stage after the iterations, or before those of another solver.
             Event::Stage(stage) => LastEvent { stage: stage.into(), ..LastEvent::default() },
-            Event::Iteration { n_iter, residual, max_iter, tol, is_epoch, .. } => {
+            Event::Iteration { n_iter, residual, objective, max_iter, tol, is_epoch } => {
                 let seconds = self.began.elapsed().as_secs();
                 let what = if is_epoch { "epoch" } else { "iteration" };
-                let text = iteration(what, (n_iter, max_iter), residual, tol, seconds);
+                let text = iteration(what, (n_iter, max_iter), (residual, objective), tol, seconds);
                 LastEvent { iteration: Some(text), ..LastEvent::default() }
             }
             _ => return,
@@ -211,11 +216,18 @@ mod tests {
     #[test]
     fn iterations_show_their_limits() {
         assert_eq!(
-            iteration("iteration", (33, Some(1000)), 0.027, Some(1e-6), 12),
+            iteration("iteration", (33, Some(1000)), (0.027, Some(5.0)), Some(1e-6), 12),
             "iteration 33 of at most 1000, residual 2.7e-2 (stops at 1.0e-6), 12 s"
         );
-        assert_eq!(iteration("iteration", (2, None), 0.5, Some(0.0), 3), "iteration 2, residual 5.0e-1, 3 s");
-        assert_eq!(iteration("epoch", (2, None), f64::INFINITY, None, 3), "epoch 2, 3 s");
+        assert_eq!(
+            iteration("iteration", (2, None), (0.5, None), Some(0.0), 3),
+            "iteration 2, residual 5.0e-1, 3 s"
+        );
+        assert_eq!(iteration("epoch", (2, None), (f64::INFINITY, None), None, 3), "epoch 2, 3 s");
+        assert_eq!(
+            iteration("epoch", (2, Some(20)), (f64::INFINITY, Some(12.3456)), None, 3),
+            "epoch 2 of at most 20, objective 1.2346e1, 3 s"
+        );
     }
 
     #[test]
@@ -226,7 +238,7 @@ mod tests {
         sweep(4);
         assert_eq!(shown(), "sources: 4 of 9 rows");
         progress.shared.as_ref().unwrap().lock().now.iteration =
-            Some(iteration("iteration", (3, Some(9)), 0.5, None, 1));
+            Some(iteration("iteration", (3, Some(9)), (0.5, None), None, 1));
         sweep(5);
         assert_eq!(shown(), "iteration 3 of at most 9, residual 5.0e-1, 1 s");
         progress.event(Event::Stage("done"));

@@ -5,6 +5,7 @@ use crate::failure::{Done, Failure};
 use crate::input;
 use crate::output::{Output, Shape, TableWriter};
 use crate::progress::Progress;
+use crate::side_file;
 use std::path::{Path, PathBuf};
 use unmix::data::{Sink, VecSink, Workspace};
 use unmix::internal::num::Block;
@@ -105,7 +106,7 @@ fn references(
             let options = Options {
                 transpose: options.transpose,
                 rows_axis: options.rows_axis.clone(),
-                ..Options::default()
+                ..side_file::options()
             };
             unmix_io::open_many(&[path], &options, run)?
         }

@@ -1,6 +1,6 @@
 //! `unmix report`: one page about a model, and about rows.
 
-use crate::args::Report;
+use crate::args::{Report, column_list, lists_column};
 use crate::failure::{Done, Failure};
 use crate::fit::stem;
 use crate::progress::Progress;
@@ -89,10 +89,12 @@ fn rows_of(
     options.labels = match color {
         None => None,
         Some(Color::File(file)) => Some(file.read(n, &stem(file.path()), run)?),
-        Some(Color::Column { name, .. }) => Some(match input.kept.pop() {
-            Some(kept) => kept,
-            None => column(files, &name, model, args, run)?,
-        }),
+        Some(Color::Column { name, .. }) => Some(match kept_already(args, &name) {
+            true => input.kept.iter().find(|(kept, _)| *kept == name).cloned(),
+            false => input.kept.pop(),
+        })
+        .map(|kept| kept.map_or_else(|| column(files, &name, model, args, run), Ok))
+        .transpose()?,
     };
     // A column that was requested as row labels takes precedence over an index.
     let named = args.reading.keep.is_some().then(|| input.kept.first()).flatten();
@@ -202,13 +204,17 @@ fn open(
     run: &Run<'_>,
 ) -> Result<unmix_io::Input, Failure> {
     let mut reading = unmix_io::Options { row_names: true, ..args.reading.options()? };
-    if let Some(Color::Column { name, feature: false }) = color {
-        reading.keep = Some(match reading.keep {
-            Some(keep) => format!("{keep},{}", input::column_word(name)),
-            None => input::column_word(name),
-        });
+    if let Some(Color::Column { name, feature: false }) = color
+        && !kept_already(args, name)
+    {
+        reading.keep = Some(column_list(reading.keep.as_deref(), name));
     }
     input::open_for(model, files, reading, run, args.running.quiet)
+}
+
+/// Whether `--keep` has this column, whose cells are also row labels then.
+fn kept_already(args: &Report, name: &str) -> bool {
+    args.reading.keep.as_deref().is_some_and(|list| lists_column(list, name))
 }
 
 /// Reads a column that is also a feature a second time.

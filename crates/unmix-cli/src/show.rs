@@ -184,7 +184,9 @@ fn data_text(files: &[PathBuf], found: &Description) -> String {
     line("missing cells", found.missing.to_string());
     line("infinite cells", found.infinite.to_string());
     if found.missing + found.infinite > 0 {
-        line("incomplete rows", found.incomplete_rows.to_string());
+        // A column of text, such as names of the rows, makes all of them incomplete.
+        let counted = if found.text > 0 { ", rows with cells of text included" } else { "" };
+        line("incomplete rows", format!("{}{counted}", found.incomplete_rows));
     }
     line("constant columns", constant(found));
     if found.text > 0 {

@@ -1,9 +1,37 @@
-//! Detection of pictures in other units than those of the fit: picture files are read as 0 to 1, arrays as they are stored, often as bytes.
+//! Detection of pictures in other units than those of the fit: picture files are read as 0 to 1, arrays as they are stored, often as bytes;
+//! and of a table whose columns have different units.
 
 use crate::failure::Failure;
 use crate::terminal;
 use std::path::Path;
 use unmix::{AnyRows, Model, with_rows};
+
+/// The share of the variance above which the first component is looked at, and that of its squared loadings above which it is one column.
+const DOMINATING: (f64, f64) = (0.95, 0.98);
+
+/// The note that the first component is a single column of a table, where that may be a matter of units and the method can standardise.
+pub(crate) fn of_columns(model: &Model) -> Option<String> {
+    let names = model.features().names.as_ref().filter(|names| names.len() > 2)?;
+    model.settings().get("standardize").filter(|set| **set == false)?;
+    // Filters of sources are not what a component adds to the columns, and some fits have a warning of their own.
+    let warned = model.report().warnings.iter().any(|warning| warning.contains("standardize=true"));
+    if warned || model.tensor("mixing").is_some() {
+        return None;
+    }
+    let share = *model.tensor("explained_variance_ratio")?.f64s().first()?;
+    let components = model.tensor("components")?.f64s();
+    let squares: Vec<f64> = components.iter().take(names.len()).map(|x| x * x).collect();
+    let (column, most) = squares.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
+    let one = share > DOMINATING.0 && *most > DOMINATING.1 * squares.iter().sum::<f64>();
+    let share = if share > 0.9999 { "over 99.99".into() } else { format!("{:.1}", 100.0 * share) };
+    one.then(|| {
+        format!(
+            "component 0 is the column '{}' alone, with {share} % of the variance; if columns have different units, --set standardize=true \
+             divides each by its standard deviation",
+            names[column]
+        )
+    })
+}
 
 /// Rows of an array that are examined.
 const ROWS: u64 = 16;

@@ -2,6 +2,7 @@
 
 use crate::args::{Fit, column_list};
 use crate::failure::Failure;
+use crate::side_file;
 use std::path::Path;
 use unmix::{Error, Run, with_rows};
 use unmix_io::{Input, Options};
@@ -40,7 +41,7 @@ pub(crate) fn of(args: &Fit, input: &mut Input, run: &Run<'_>) -> Result<Option<
 
 /// Reads one number for each row: a column, or a one-dimensional array.
 fn from_file(path: &Path, run: &Run<'_>) -> Result<Vec<f64>, Failure> {
-    let mut input = unmix_io::open_with(path, &Options::default(), run)?;
+    let mut input = unmix_io::open_with(path, &side_file::options(), run)?;
     input.rows.prepare(run)?;
     let (n, p) = (input.rows.n_rows().unwrap_or(0), input.rows.n_features());
     if p != 1 {

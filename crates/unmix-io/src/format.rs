@@ -2,9 +2,10 @@
 //! text is a table where the extension is unknown.
 
 use crate::stored::{FromStart, Stored, head};
-use crate::{Options, gz, idx, npy, safetensors, wav};
+use crate::{Options, foreign, gz, idx, npy, safetensors, wav};
+use std::path::Path;
 use unmix::data::Bytes;
-use unmix::{Error, Result};
+use unmix::{Error, Result, Run};
 
 /// The common file name extensions that are recognised, as messages list them; each also with `.gz` appended.
 pub const ENDINGS: &[&str] = &[
@@ -103,6 +104,15 @@ impl Kind {
             Kind::Image | Kind::Text(_) => true,
         }
     }
+
+    /// [`Kind::may_begin`], more strictly for text and images.
+    fn begins(self, head: &[u8]) -> bool {
+        match self {
+            Kind::Text(_) => is_text(head),
+            Kind::Image => begins_as_image(head),
+            _ => self.may_begin(head),
+        }
+    }
 }
 
 /// The extensions that are recognised, without their dot, and the kind of each.
@@ -184,19 +194,42 @@ pub(crate) fn recognise(stored: &Stored, options: &Options) -> Result<Recognised
     }
     let name = bytes.path().file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
     let plain = name.strip_suffix(".gz");
-    if !stored.nameless
-        && let Some(kind) = Kind::by_ending(plain.unwrap_or(&name))
-    {
+    let named = Kind::by_ending(plain.unwrap_or(&name)).filter(|_| !stored.nameless);
+    if let Some(kind) = named.filter(|_| !options.by_contents) {
         return Ok(Recognised { kind, gz: plain.is_some() });
     }
     let (head, gz) = first_bytes(bytes)?;
-    detected(&head).map(|kind| Recognised { kind, gz }).ok_or_else(|| {
+    let known = named.filter(|kind| kind.begins(&head)).or_else(|| by_magic(&head));
+    if let (None, Some(error)) = (known, foreign::refused(bytes.path(), &head)) {
+        return Err(error);
+    }
+    let kind = known.or_else(|| detected(&head)).or(named);
+    kind.map(|kind| Recognised { kind, gz }).ok_or_else(|| {
         let found = match stored.nameless {
             true => "it is neither text nor a known binary format",
             false => "its extension is unknown, and its content is neither text nor a known binary format",
         };
         unknown(bytes, found, options)
     })
+}
+
+/// The content of a file that begins as text, decompressed, whatever its name is; `None` for other files. For small files, as those with
+/// labels or names.
+///
+/// # Errors
+///
+/// [`Error::Io`] where the file cannot be read; [`Error::Format`] where it is empty, or its compressed data are corrupt.
+pub fn text(path: &Path) -> Result<Option<Vec<u8>>> {
+    let bytes = crate::stored::open(path, &Run::default())?.bytes;
+    let (start, gz) = first_bytes(&bytes)?;
+    if !is_text(&start) {
+        return Ok(None);
+    }
+    match gz {
+        true => head(gz::decoder(&bytes)?, u64::MAX, path),
+        false => head(FromStart::new(&bytes), u64::MAX, path),
+    }
+    .map(Some)
 }
 
 /// The requested format. A file that does not begin as files of this format do is refused here: many readers would find it corrupt.
@@ -252,7 +285,7 @@ fn by_magic(head: &[u8]) -> Option<Kind> {
 
 /// Whether a file begins as text does: without zero bytes, and either in UTF-8 or, in other encodings, without control characters except
 /// white space.
-fn is_text(head: &[u8]) -> bool {
+pub(crate) fn is_text(head: &[u8]) -> bool {
     // The head may end within a character.
     let utf8 = std::str::from_utf8(head).err().is_none_or(|e| e.error_len().is_none());
     let control = |b: &u8| b.is_ascii_control() && !b.is_ascii_whitespace();

@@ -80,21 +80,6 @@ fn after_padding(from: &mut impl BufRead) -> IoResult<Option<u8>> {
     }
 }
 
-/// All bytes of a file, decompressed if its name ends in `.gz`: for small files, as those with labels.
-///
-/// # Errors
-///
-/// [`Error::Io`] where the file cannot be read; [`Error::Format`] where it is not compressed, or corrupt.
-pub fn contents(path: &Path) -> Result<Vec<u8>> {
-    let failed = |e| Error::io("cannot read", path, e);
-    if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("gz")) {
-        return std::fs::read(path).map_err(failed);
-    }
-    let (bytes, mut out) = (Bytes::open(path)?, Vec::new());
-    decoder(&bytes)?.read_to_end(&mut out).map_err(failed)?;
-    Ok(out)
-}
-
 /// Decompresses everything, into memory or a temporary file.
 pub(crate) fn unpack(bytes: &Bytes<'static>, run: &Run<'_>) -> Result<Bytes<'static>> {
     run.observer.event(unmix::Event::Stage("decompressing"));

@@ -1,7 +1,8 @@
 //! Labels of rows from a separate file: one value per line, an array, or a column of a table.
 
+use crate::format::text;
 use crate::wording::entry;
-use crate::{Files, Missing, Options, Wording, gz, open_with};
+use crate::{Files, Missing, Options, Wording, open_with};
 use std::path::Path;
 use unmix::{AnyRows, Error, Result, Run};
 
@@ -80,13 +81,20 @@ impl<'a> LabelFile<'a> {
     /// A column of a file that is not text.
     fn kept(self, column: &str, run: &Run<'_>) -> Result<Labels> {
         let keep = Some(entry(column));
-        let options = Options { count_text: true, keep, wording: self.wording, ..Options::default() };
+        let options = Options {
+            count_text: true,
+            keep,
+            wording: self.wording,
+            by_contents: true,
+            ..Options::default()
+        };
         open_with(self.path, &options, run)?.kept.pop().ok_or_else(|| Error::unknown("column", column, []))
     }
 
     /// Numbers of an array with one column.
     fn numbers(self, nameless: String, run: &Run<'_>) -> Result<Labels> {
-        let mut input = open_with(self.path, &Options { wording: self.wording, ..Options::default() }, run)?;
+        let options = Options { wording: self.wording, by_contents: true, ..Options::default() };
+        let mut input = open_with(self.path, &options, run)?;
         let p = input.rows.n_features();
         if p != 1 {
             return Err(several(self.wording, self.path, p, None));
@@ -183,22 +191,20 @@ fn is_named_like_a_file(path: &Path) -> bool {
 struct Text<'a> {
     path: &'a Path,
     wording: Wording,
-    /// The delimiter: that of the extension; if the first line of a `.csv`, `.txt` or `.dat` file has no comma, a semicolon or a tab that it
-    /// contains.
+    /// The delimiter: a tab for `.tsv`; else a comma, or if the first line has none, a semicolon or a tab that it contains.
     delimiter: u8,
     bytes: Vec<u8>,
 }
 
 impl<'a> Text<'a> {
-    /// `None` for files of other formats.
+    /// `None` for files that are not text.
     fn of(file: LabelFile<'a>) -> Result<Option<Self>> {
         let path = file.path;
         let (usual, others) = match ending(path).as_deref() {
             Some("tsv") => (b'\t', &[][..]),
-            Some("csv" | "txt" | "dat") => (b',', &b";\t"[..]),
-            _ => return Ok(None),
+            _ => (b',', &b";\t"[..]),
         };
-        let bytes = gz::contents(path)?;
+        let Some(bytes) = text(path)? else { return Ok(None) };
         // Bytes, because an encoding other than UTF-8 is reported by the reader.
         let first = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
         let other = others.iter().copied().find(|d| first.contains(d));
@@ -235,10 +241,10 @@ impl<'a> Text<'a> {
         Ok((name, values))
     }
 
-    /// The lines of a `.txt` file as they are, if there is one for each row and fewer than half contain delimiters or quotation marks: a list
-    /// of words and punctuation marks, not a table.
+    /// The lines of a file other than `.csv` and `.tsv` as they are, if there is one for each row and fewer than half contain delimiters or
+    /// quotation marks: a list of words and punctuation marks, not a table.
     fn words(&self, n: u64) -> Option<Vec<String>> {
-        if ending(self.path).as_deref() != Some("txt") {
+        if matches!(ending(self.path).as_deref(), Some("csv" | "tsv")) {
             return None;
         }
         let lines: Vec<&str> = std::str::from_utf8(&self.bytes).ok()?.lines().collect();

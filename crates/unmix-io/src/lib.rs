@@ -33,6 +33,7 @@ mod columns;
 mod declared_lengths;
 mod describe;
 mod files;
+mod foreign;
 mod format;
 mod guard;
 mod gz;
@@ -78,7 +79,7 @@ mod wording;
 #[doc(hidden)]
 pub use array::note_on_axes;
 #[doc(hidden)]
-pub use gz::contents;
+pub use format::text;
 #[doc(hidden)]
 pub use labels::{LabelFile, Labels, labels_of};
 #[doc(hidden)]

@@ -1,7 +1,7 @@
 //! numpy's `.npz` files: zip archives of `.npy` files. A stored array is read in place, a compressed one is unpacked once.
 
 use crate::stored::{FromStart, copy, head};
-use crate::{Input, Options, array, key, npy, sparse};
+use crate::{Input, Options, array, foreign, key, npy, sparse};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use unmix::data::{Bytes, npy_header};
@@ -64,11 +64,17 @@ impl<'b> Archive<'b> {
         let path = bytes.path().to_path_buf();
         let corrupt = |e| corrupt(&path, e);
         let zip = ZipArchive::new(BufReader::new(FromStart::new(bytes))).map_err(corrupt)?;
-        let mut members = Vec::new();
+        let (mut members, mut others) = (Vec::new(), Vec::new());
         for i in 0..zip.len() {
             let name =
                 zip.by_index_data(i).and_then(|m| m.name().map(|n| n.into_owned())).map_err(corrupt)?;
-            members.extend(name.strip_suffix(".npy").map(|name| (name.to_string(), i)));
+            match name.strip_suffix(".npy") {
+                Some(array) => members.push((array.to_string(), i)),
+                None => others.push(name),
+            }
+        }
+        if let Some(error) = foreign::refused_archive(&path, &others).filter(|_| members.is_empty()) {
+            return Err(error);
         }
         Ok(Self { path, zip, members })
     }

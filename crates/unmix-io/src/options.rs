@@ -11,6 +11,9 @@ pub struct Options {
     /// The format of all files, and of the standard input, whatever their names and first bytes are; detected by default. Whether they are
     /// compressed by gzip is known from their first bytes. Of a folder all files are read, except hidden ones.
     pub input_format: Option<InputFormat>,
+    /// Where the extension and the first bytes of a file disagree on its format, the first bytes decide. For files beside the input, such as
+    /// labels or weights, to which `input_format` does not apply. By default such a file is refused.
+    pub by_contents: bool,
     /// Rows are channels: samples become features. The features of a transposed table have the names in the column that is kept, in its
     /// index, or in its first column with text.
     pub transpose: bool,
@@ -237,6 +240,7 @@ impl Options {
     pub(crate) fn other_format(&self) -> String {
         let option = self.wording.name("input_format");
         match self.input_format {
+            _ if self.by_contents => "give a file of a format that can be read, such as .csv or .npy".into(),
             Some(_) => format!("give another {option}, or leave it out"),
             None => format!("name its format with {option}, or give the file the extension of its format"),
         }
@@ -275,9 +279,13 @@ impl Options {
         ]
         .map(|(name, got)| (name, got.map(|got| self.wording.text_value(&got))));
         for (name, got) in marks {
-            if let Some(got) = got.filter(|_| !text) {
-                return refused(name, got, "cells of text", "text files");
+            let Some(got) = got.filter(|_| !text) else { continue };
+            if name == "na" {
+                let why = format!("the input is of type {}, whose missing numbers are NaN", kind.name());
+                let remedy = "it is for text files; write NaN in place of such numbers, as numpy.where(x == 255, numpy.nan, x) does for 255";
+                return Err(Error::setting(name, got, why, remedy));
             }
+            return refused(name, got, "cells of text", "text files");
         }
         match (self.other_axes(), kind) {
             (Some(axes), Kind::Text(_)) => {

@@ -3,10 +3,15 @@
 use crate::sample::Quiet;
 use unmix::data::{RawArray, VecSink};
 use unmix::model::ALONG_ALPHA;
-use unmix::{Error, Model, Result, Rows, Run};
+use unmix::{Error, Event, Model, Result, Rows, Run};
 
-/// Rows that are encoded.
-pub(crate) const ROWS: usize = 200;
+/// Rows that are encoded by a model of so many atoms. Each of them takes a time that grows with the square of this number: 200 rows with 512
+/// atoms took 80 seconds on one processor.
+pub(crate) fn n_rows(n_atoms: usize) -> usize {
+    let share = (128.0 / n_atoms.max(1) as f64).min(1.0);
+    ((200.0 * share * share) as usize).max(20)
+}
+
 /// Weights, from the smallest for which every code is 0 down to a thousandth of it.
 const ALPHAS: usize = 25;
 
@@ -34,6 +39,7 @@ impl AlphaPath {
         let given: Rows<'_, f64> =
             Rows::new(RawArray::borrowed(rows, p)?, model.features().clone(), "report");
         let quiet = Run { threads: run.threads, observer: &Quiet(run.observer), ..Run::default() };
+        run.observer.event(Event::Stage("codes along alpha"));
         let mut found = VecSink(Vec::new());
         let alphas = match model.path(&given, ALPHAS, &quiet, &mut found) {
             Ok(alphas) => alphas,

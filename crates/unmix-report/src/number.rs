@@ -22,6 +22,17 @@ pub(crate) fn number_in(column: &[f64], x: f64) -> String {
     if (1e-2..1e6).contains(&most) || x == 0.0 { number(x) } else { format!("{x:.3e}") }
 }
 
+/// Text in which numbers are not broken at the hyphens of their exponents, which become minus signs: `1e-6` would end a line after `1e-`.
+pub(crate) fn unbroken(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let in_exponent = |i: usize| {
+        let digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
+        i > 0 && bytes[i - 1] == b'e' && digit(i.checked_sub(2)) && digit(Some(i + 1))
+    };
+    let minus = |(i, c): (usize, char)| if c == '-' && in_exponent(i) { '\u{2212}' } else { c };
+    text.char_indices().map(minus).collect()
+}
+
 /// A number of rows that may count more or less than once: as [`count`] where it is whole up to rounding, and else to a tenth.
 pub(crate) fn amount(n: f64) -> String {
     if !(0.0..9e15).contains(&n) {
@@ -116,6 +127,14 @@ pub(crate) fn json(value: &serde_json::Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn exponents_do_not_break_and_other_hyphens_may() {
+        assert_eq!(
+            unbroken("one-sided, 1.0e-6 of re-use; e-5, 2e-"),
+            "one-sided, 1.0e\u{2212}6 of re-use; e-5, 2e-"
+        );
+    }
 
     #[test]
     fn numbers_keep_four_digits() {

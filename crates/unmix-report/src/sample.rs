@@ -115,7 +115,7 @@ impl Sample {
         let mut read = Read::new(model, pairs, total);
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         let mut unsolved: Option<Unsolved> = None;
-        let (mut coded, every) = (Vec::new(), total.div_ceil(alpha_path::ROWS).max(1));
+        let (mut coded, every) = (Vec::new(), total.div_ceil(alpha_path::n_rows(k)).max(1));
         let penalised = model.code().encoder().along_alpha().is_some();
         let quiet = Run { threads: run.threads, observer: &Quiet(run.observer), ..Run::default() };
         visit(rows, n_rows, stride, |numbers, block| {

@@ -110,6 +110,9 @@ impl Frame {
     }
 }
 
+/// Width of a digit, at most.
+const DIGIT: f64 = 7.0;
+
 /// Height of a line of text.
 const LINE: f64 = 13.0;
 
@@ -175,6 +178,12 @@ impl Ticks {
             _ => format!("{x:.*}", (-step.log10() - 1e-9).ceil().max(0.0) as usize),
         };
         text.replace('-', "\u{2212}")
+    }
+
+    /// Room at the left for these as names, and for the name of the axis beside them.
+    pub(crate) fn room(&self) -> f64 {
+        let longest = self.0.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0);
+        DIGIT * longest as f64 + 26.0
     }
 
     /// With the names moved apart, so that none covers another: the position of each name, in units of the drawing.
@@ -243,6 +252,17 @@ mod tests {
         let found = texts(&near);
         assert!(found.windows(2).all(|pair| pair[0] != pair[1] && !pair[0].contains('e')), "{found:?}");
         assert_eq!(texts(&Ticks::round((0.0, 3e5), 3)), ["0", "1e5", "2e5", "3e5"]);
+    }
+
+    #[test]
+    fn long_ticks_get_room_beside_the_name_of_their_axis() {
+        let near = Ticks::round((0.6304943, 0.6304951), 4);
+        let longest = texts(&near).iter().map(|text| text.len()).max().unwrap();
+        assert!(longest >= 9 && near.room() >= 26.0 + 7.0 * longest as f64, "{:?}", texts(&near));
+        assert!(
+            Ticks::round((0.0, 1.0), 4).room() < 60.0,
+            "those of usual length need no more than they have"
+        );
     }
 
     #[test]

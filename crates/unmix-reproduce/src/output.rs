@@ -254,7 +254,7 @@ img{max-width:100%;height:auto;border:1px solid var(--rule);border-radius:6px;ma
 border-bottom:1px solid var(--rule);vertical-align:top}td.n{font-variant-numeric:tabular-nums;white-space:nowrap}\
 table.grid{font-size:12px;margin-bottom:1rem}table.grid td{white-space:nowrap;font-variant-numeric:tabular-nums}\
 .no{color:var(--warn);font-weight:600}.note{color:var(--soft)}\
-@media(max-width:560px){body{margin:1rem auto}table{font-size:12.5px}td,th{padding-right:.5rem}}";
+@media(max-width:560px){body{margin:1rem auto}table{font-size:12.5px}td,th{padding-right:.5rem}td:first-child{min-width:11em}}";
 
 fn shown_grid(grid: &Grid) -> Markup {
     html! {
@@ -293,13 +293,13 @@ pub(crate) fn write_index(folder: &Path, done: &[(&'static Experiment, Results)]
                 ul { @for (e, results) in done {
                     li { a href=(format!("#{}", e.key)) { (e.key) } ": " (e.summary)
                         @let failed = results.failed().count();
-                        @if failed > 0 { " " span.no { (failed) @if failed == 1 { " of its conditions does not hold" } @else { " of its conditions do not hold" } } }
+                        @if failed > 0 { "; " span.no { (failed) @if failed == 1 { " of its conditions does not hold" } @else { " of its conditions do not hold" } } }
                         @let outside = results.outside().count();
-                        @if outside > 0 { " " span.no { (outside) " of its numbers are outside the published range" } } }
+                        @if outside > 0 { "; " span.no { (outside) " of its numbers are outside the published range" } } }
                 } }
                 @for (e, results) in done {
                     h2 id=(e.key) { (e.key) }
-                    p { (e.summary) " " span.note { (e.source) } }
+                    p { (e.summary) ". " span.note { (e.source) } }
                     @for note in &results.notes { p.note { (note) } }
                     @for figure in &results.figures { p { img src=(format!("{}/{figure}", e.key)) alt=(format!("{}: {figure}", e.key)); } }
                     @if !results.numbers.is_empty() { div.scroll { table {

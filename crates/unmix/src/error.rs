@@ -323,7 +323,7 @@ fn neighbour(path: &Path) -> Option<String> {
 /// Advice for numbers that are not finite.
 fn finite_again(what: &str) -> &'static str {
     match what {
-        "NaN" => "drop or fill such rows first, as unmix::impute::Imputer does",
+        "NaN" => "leave such rows out, or fill their cells first, as unmix::impute::Imputer does",
         _ => "drop or fill such rows first",
     }
 }

@@ -55,7 +55,8 @@ pub(crate) struct Running {
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct Reading {
-    /// Format of INPUT, named by an extension: csv, txt, npy, parquet, wav, png, ... [default: by its name, or its first bytes]
+    /// Format of INPUT, named by an extension: csv, txt, npy, parquet, wav, png, ... [default: by its name, or its first bytes].
+    /// Files of other options are recognised by their first bytes
     #[arg(long, value_name = "FORMAT", value_parser = FormatParser, hide_possible_values = true)]
     pub(crate) input_format: Option<InputFormat>,
     /// Rows are channels: read columns as samples
@@ -265,10 +266,28 @@ impl Reading {
     }
 }
 
-/// Appends a column to a list of columns.
+/// A list of columns with this one as the last; it is in the list once.
 pub(crate) fn column_list(list: Option<&str>, name: &str) -> String {
-    let name = crate::input::column_word(name);
-    list.map_or(name.clone(), |list| format!("{list},{name}"))
+    let word = crate::input::column_word(name);
+    let mut words = list.map_or(vec![], column_words);
+    words.retain(|other| *other != word);
+    words.push(&word);
+    words.join(",")
+}
+
+/// Whether a list of columns has this one as an entry of its own.
+pub(crate) fn lists_column(list: &str, name: &str) -> bool {
+    column_words(list).contains(&crate::input::column_word(name).as_str())
+}
+
+/// The entries of a list of columns; commas in double quotes separate none.
+fn column_words(list: &str) -> Vec<&str> {
+    let mut quoted = false;
+    let entries = list.split(|c| {
+        quoted ^= c == '"';
+        c == ',' && !quoted
+    });
+    entries.map(str::trim).filter(|word| !word.is_empty()).collect()
 }
 
 fn shape(text: &str) -> Result<Shape, String> {

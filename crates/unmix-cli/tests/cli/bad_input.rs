@@ -26,11 +26,16 @@ fn npy_header(dictionary: &str) -> Vec<u8> {
 #[test]
 fn numbers_that_are_not_finite_are_named_by_row_and_column() {
     let b = Folder::new();
-    for (value, name) in [(f64::NAN, "NaN"), (f64::INFINITY, "infinity"), (f64::NEG_INFINITY, "-infinity")] {
+    let (missing, infinite) = ("leave such rows out with --missing drop", "drop or fill such rows first");
+    for (value, name, remedy) in [
+        (f64::NAN, "NaN", missing),
+        (f64::INFINITY, "infinity", infinite),
+        (f64::NEG_INFINITY, "-infinity", infinite),
+    ] {
         let mut data = Folder::table(50, 4);
         data[4 * 31 + 2] = value;
         write_npy(&b.path("d.npy"), &data, &[4]).unwrap();
-        refused(&b, "fit pca d.npy", &["row 31, column 2 is ", name, "drop or fill"]);
+        refused(&b, "fit pca d.npy", &["row 31, column 2 is ", name, remedy]);
     }
     b.write("d.csv", "a,b\n1,2\n3,NA\n5,7\n");
     refused(&b, "fit pca d.csv", &["row 1, column 1 ('b') is NaN"]);

@@ -416,4 +416,13 @@ fn sparse_files_are_shown_and_fitted_as_they_are() {
         refused.err
     );
     b.ok("score m.pca.safetensors m.npz --quality -o q.csv");
+    // A method that needs the zeros names those that do not, and how to write them.
+    let refused = b.run("fit ica m.npz");
+    assert!(
+        refused.code == 1
+            && refused.err.contains("choose a method that takes them (pca, ppca,")
+            && refused.err.contains("make the rows dense, as in Python by numpy.save"),
+        "{}",
+        refused.err
+    );
 }

@@ -2,6 +2,7 @@
 
 use crate::folder::{Folder, read_npy};
 use unmix::Model;
+use unmix::data::write_npy;
 use unmix_io::{write_png, write_wav};
 
 #[test]
@@ -210,6 +211,45 @@ fn the_format_of_the_input_can_be_named_for_every_command() {
     assert!(b.ok("show table.bin --input-format tsv").out.contains("rows               40"));
     b.ok("select table.bin --input-format tsv");
     b.ok("report m.safetensors table.bin --input-format tsv -o m.html");
+}
+
+#[test]
+fn files_beside_the_input_are_recognised_by_their_contents() {
+    let b = Folder::new();
+    b.both("d", 30, 3);
+    let words: String = (0..30).map(|i| format!("kind{}\n", i % 2)).collect();
+    let weights: Vec<f64> = (0..30).map(|i| 1.0 + f64::from(i % 3)).collect();
+    write_npy(&b.path("w.npy"), &weights, &[1]).unwrap();
+    // The same under names of other formats.
+    b.write("w.csv", b.read("w.npy"));
+    b.write("w.txt.npy", weights.iter().map(|w| format!("{w}\n")).collect::<String>());
+    b.write("kinds.txt", &words);
+    b.write("kinds.npy", &words);
+    b.write("kinds", format!("kind;age\n{}", words.replace('\n', ";1\n")));
+    b.write("names.npy", "x\ny\nz\n");
+    b.write("places.txt", "x;y\n0;1\n1;0\n1;1\n");
+    b.write("places.csv", "x,y\n0,1\n1,0\n1,1\n");
+    let fitted = |weights: &str| {
+        b.ok(&format!("fit pca d.npy -k 2 --weights {weights} -o m.safetensors"));
+        Model::load(&b.path("m.safetensors")).unwrap().tensor("components").cloned()
+    };
+    let expected = fitted("w.npy");
+    assert!(expected.is_some() && expected == fitted("w.csv") && expected == fitted("w.txt.npy"));
+    b.ok("fit pca d.npy --names names.npy -k 2 -o n.safetensors");
+    let named = Model::load(&b.path("n.safetensors")).unwrap();
+    assert_eq!(named.features().names.as_deref().unwrap(), ["x", "y", "z"]);
+    let page = |options: &str| {
+        b.ok(&format!("report m.safetensors d.npy {options} -o page.html"));
+        String::from_utf8(b.read("page.html")).unwrap().split("How it was fitted").next().unwrap().to_string()
+    };
+    assert!(page("--color kinds.npy") == page("--color kinds.txt"));
+    assert!(page("--color kinds:kind").contains("kind1"));
+    assert_eq!(page("--rate 100 --positions places.txt"), page("--rate 100 --positions places.csv"));
+    let correlations = b.ok("score m.safetensors d.npy --reference w.npy").out;
+    assert_eq!(b.ok("score m.safetensors d.npy --reference w.csv").out, correlations);
+    // Of the input the option names the format, and of no other file.
+    b.write("d.bin", b.read("d.csv"));
+    b.ok("fit pca d.bin --input-format csv -k 2 --weights w.npy -o m.safetensors");
 }
 
 #[test]

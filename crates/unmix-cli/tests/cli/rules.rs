@@ -95,6 +95,8 @@ fn wrong_usage_has_exit_code_2() {
         ("fit pca d.npy --max-seconds=-1", "seconds"),
         ("fit pca d.npy -o -", "a model cannot be written to standard output"),
         ("encode m.safetensors d.csv -o codes.xyz", "end it in .npy, .npz, .csv or .tsv"),
+        ("encode m.safetensors d.csv -o src.wav", "written to its own file: give a folder, as in -o src/"),
+        ("fit ica d.npy -k mle", "or 'all', got 'mle'; rules are available in pca only"),
         ("methods pac", "did you mean 'pca'?"),
         ("man fti", "did you mean 'fit'?"),
         ("encoed m.safetensors d.csv", "encode"),

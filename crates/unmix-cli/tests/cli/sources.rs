@@ -32,6 +32,14 @@ fn sources_of_two_recordings_are_written_as_audio_files() {
     let fitted = b.ok("fit ica left.wav right.wav -o v.safetensors");
     assert!(fitted.out.contains("ICA of 8,000 x 2 float64: 2 components"), "{}", fitted.out);
     assert!(fitted.out.contains("converged after"), "{}", fitted.out);
+    // The next command writes sounds.
+    assert!(
+        fitted.out.contains("encode v.safetensors left.wav right.wav -o left.codes/\n"),
+        "{}",
+        fitted.out
+    );
+    b.ok("encode v.safetensors left.wav right.wav -o left.codes/");
+    assert!(b.path("left.codes/ica1.wav").is_file());
     b.ok("encode v.safetensors left.wav right.wav -o voices/");
     let hum: Vec<f64> = (0..n).map(|i| (0.05 * i as f64).sin()).collect();
     let mut best: f64 = 0.0;

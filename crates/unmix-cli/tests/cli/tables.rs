@@ -79,6 +79,7 @@ fn a_spreadsheet_becomes_a_page() {
     assert_eq!(Model::load(&b.path("m.safetensors")).unwrap().report().n_samples, 38.0);
     b.ok(&format!("report m.safetensors sheet.csv {reading} -o page.html"));
     let page = String::from_utf8(b.read("page.html")).unwrap();
+    assert!(page.contains(">standard deviations from the mean</text>"), "the scale of rows has a name");
     assert!(page.starts_with("<!") && ["height", "width", "depth"].iter().all(|name| page.contains(name)));
     let codes = b.ok(&format!("encode m.safetensors sheet.csv {reading}")).out;
     assert_eq!(codes.lines().count(), 39);
@@ -144,6 +145,9 @@ fn messages_about_tables_name_a_remedy() {
     b.write("preamble.csv", "Instrument,X\nDate,today\nrun,7a\nheight,width\n1,2\n3,4\n5,6\n");
     b.write("short.csv", "Instrument: X\n\nheight,width\n1,2\n3,4\n5,6\n");
     b.write("quote.csv", "a,b\n\"1,2\n3,4\n5,6\n");
+    b.write("last_quote.csv", "a,b\n1,\"2\n3,4\n5,6\n");
+    b.write("ends.csv", "a,b\n1,2,\n3,4,\n5,6,\n");
+    b.write("gap.csv", "a,b\n1,2\n3,\n5,6\n2,2\n");
     b.write("names.npy", [0x93, 0xff, 0]);
     b.write("percent.csv", "a,b\n1,12.5%\n3,7%\n");
     b.write("thousands.csv", "a,b\n1,\"1,234.50\"\n3,5\n");
@@ -163,6 +167,16 @@ fn messages_about_tables_name_a_remedy() {
         ("fit pca preamble.csv", "with --skip-rows 3"),
         ("fit pca short.csv", "with --skip-rows 2"),
         ("fit pca quote.csv", "close the quotation mark that opens there"),
+        ("fit pca last_quote.csv", "close the quotation mark that opens in this line"),
+        ("fit pca ends.csv", "line 2 ends in a delimiter, and the first line does not"),
+        (
+            "fit pca gap.csv",
+            "leave such rows out with --missing drop, or fill their cells first, as 'unmix impute'",
+        ),
+        (
+            "report d.pca.safetensors d.csv --color total.csv:a -o page.html",
+            "it has 4 values, and the input has 30 rows; give one value for each row",
+        ),
         ("fit pca d.npy --names names.npy", "it is not text; give a text file with one name per line"),
         ("fit pca d.npy --rows-axis 0,x", "give the number of an axis, from 0, or several as in 0,2"),
         ("fit pca d.npy --rows-axis 0,0", "it is given twice; give each axis once"),
@@ -178,4 +192,52 @@ fn messages_about_tables_name_a_remedy() {
     b.ok("fit pca preamble.csv --skip-rows 3 -o p.safetensors");
     b.ok("fit pca short.csv --skip-rows 2 -o p.safetensors");
     b.ok("fit pca total.csv --rows :3 -o p.safetensors");
+    b.ok("fit pca gap.csv --missing drop -o p.safetensors");
+}
+
+#[test]
+fn a_column_may_be_kept_and_have_another_use() {
+    let b = Folder::new();
+    let line = |i: usize| format!("plant{i},{},{},{}\n", 1 + i % 3, (7 * i) % 13, (i * i) % 11);
+    b.write("t.csv", format!("id,count,a,b\n{}", (0..30).map(line).collect::<String>()));
+    let weighted = b.ok("fit pca t.csv --drop id --weights-column count -k 1 -o w.safetensors");
+    let kept = b.ok("fit pca t.csv --keep id,count --weights-column count -k 1 -o k.safetensors");
+    assert!(kept.out.lines().next() == weighted.out.lines().next() && kept.err.is_empty(), "{}", kept.err);
+    let labels = |command: &str| {
+        b.ok(&format!("report w.safetensors t.csv {command} -o page.html"));
+        String::from_utf8(b.read("page.html")).unwrap()
+    };
+    for command in ["--keep id,count --color id", "--keep id,count --color count", "--keep id --color count"]
+    {
+        let page = labels(command);
+        assert!(page.contains("plant0") && page.contains("count"), "{command}: rows have their names");
+    }
+    // Rows of the same numbers, colours from another file.
+    let colours = |page: String| page.split("How it was fitted").next().unwrap().to_string();
+    assert_eq!(colours(labels("--keep id,count --color count")), colours(labels("--keep id --color count")));
+}
+
+#[test]
+fn a_column_in_other_units_is_named() {
+    let b = Folder::new();
+    let line = |i: usize| format!("{},{},{}\n", 1000 * ((7 * i) % 13), (i * i) % 11, (3 * i) % 7);
+    b.write("t.csv", format!("metres,a,b\n{}", (0..40).map(line).collect::<String>()));
+    let said = "component 0 is the column 'metres' alone, with over 99.99 % of the variance";
+    for (method, has_note) in [("pca", true), ("ica", false)] {
+        let fitted = b.ok(&format!("fit {method} t.csv -k 2 -o m.safetensors"));
+        assert_eq!(fitted.err.contains(said), has_note, "{method}: {}", fitted.err);
+    }
+    assert!(!b.ok("fit pca t.csv -k 2 --set standardize=true -o m.safetensors").err.contains("component 0"));
+    assert!(!b.ok("fit pca t.csv -k 2 --quiet -o m.safetensors").err.contains("component 0"));
+    assert!(!b.ok("fit pca t.csv --drop metres -k 2 -o m.safetensors").err.contains("component 0"));
+}
+
+#[test]
+fn text_in_a_column_does_not_look_like_missing_cells() {
+    let b = Folder::new();
+    b.write("t.csv", "id,a\nx,1\ny,\nz,3\n");
+    let shown = b.ok("show t.csv").out;
+    assert!(shown.contains("incomplete rows    3, rows with cells of text included"), "{shown}");
+    let shown = b.ok("show t.csv --drop id").out;
+    assert!(shown.contains("incomplete rows    1\n"), "{shown}");
 }

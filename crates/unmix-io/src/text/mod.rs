@@ -360,6 +360,13 @@ impl Table<'_> {
             );
             return Error::format(self.bytes.path(), found, "close the quotation mark that opens there");
         }
+        let last = record.iter().next_back().is_some_and(|cell| cell.trim_ascii().is_empty());
+        if last && found == self.n_columns + 1 {
+            let found = format!("line {line} ends in a delimiter, and the first line does not");
+            let remedy =
+                "end all lines in a delimiter, or none; the column that an end in a delimiter makes is empty";
+            return Error::format(self.bytes.path(), found, remedy);
+        }
         if let Some(n) = preamble::before_table(self.bytes, self.gz, &self.dialect) {
             let found = format!("line {line} has {found} cells, but the first line has {}", self.n_columns);
             let skip = self.wording.plain("skip_rows", n, false);

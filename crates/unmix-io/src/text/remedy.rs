@@ -5,6 +5,11 @@ use crate::Wording;
 
 /// The remedy that the text of a cell in this row suggests; `None` where it suggests none. `without` says how to leave the column out.
 pub(super) fn of_cell(cell: &[u8], row: u64, without: &str, wording: Wording) -> Option<String> {
+    if cell.contains(&b'\n') {
+        return Some(format!(
+            "close the quotation mark that opens in this line, if the cell ends there; or {without}"
+        ));
+    }
     let (separated, program) = (cells::has_thousands(cell), "in the program that wrote the file");
     if cells::has_decimal_comma(cell) {
         let comma = wording.plain("decimal", ",", true);

@@ -152,3 +152,63 @@ fn an_unknown_format_is_refused_with_the_known_ones() {
     }
     assert!(message("").contains("there is no input format named ''"));
 }
+
+#[test]
+fn the_first_bytes_decide_on_request_where_the_name_is_wrong() {
+    let folder = Folder::new();
+    let by_contents = Options { by_contents: true, ..Options::default() };
+    let array = npy(&[1.0f64, 2.0, 3.0, 4.0], &[4, 1], Order::C, false);
+    for (name, bytes) in [
+        ("w.csv", array.clone()),
+        ("w.png", array.clone()),
+        ("w.csv.gz", gz(&array)),
+        ("w.npy", b"1\n2\n3\n4\n".to_vec()),
+        ("w.npy.gz", b"1\n2\n3\n4\n".to_vec()),
+        ("w", b"w\n1\n2\n3\n4\n".to_vec()),
+        // A name that fits is taken at its word: this begins as an image of the format PBM.
+        ("w.csv", b"P1\n1\n2\n3\n4\n".to_vec()),
+    ] {
+        let input = folder.open(name, &bytes, &by_contents).unwrap();
+        assert_eq!(numbers(&input.rows), [1.0, 2.0, 3.0, 4.0], "{name}");
+    }
+    let message = folder.refusal("w.csv", b"\0\x01", &by_contents);
+    assert!(!message.contains("--input-format"), "an option that has no effect: {message}");
+}
+
+#[test]
+fn files_of_other_programs_are_refused_by_name_with_a_remedy() {
+    let folder = Folder::new();
+    let zeros = |start: &[u8]| [start, &[0; 600]].concat();
+    for (name, bytes, words) in [
+        ("counts.mtx", b"%%MatrixMarket matrix coordinate\n%\n2 2 1\n1 1 3\n".to_vec(), "scipy.io.mmread"),
+        ("counts.mtx.gz", gz(b"%%MatrixMarket matrix coordinate\n%\n2 2 1\n1 1 3\n"), "a Matrix Market file"),
+        ("cells.h5ad", zeros(b"\x89HDF\r\n\x1a\n"), "an HDF5 file"),
+        ("a.mat", zeros(b"MATLAB 5.0 MAT-file, Platform: x"), "scipy.io.loadmat"),
+        ("a.xls", zeros(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), "save the sheet as .csv"),
+        ("a.rds", gz(&zeros(b"X\n\0\0\0\x03")), "a file of R"),
+        ("a.bed", zeros(b"l\x1b\x01"), "a genotype file of PLINK"),
+        ("a.pkl", zeros(b"\x80\x04\x95"), "a pickle of Python"),
+        ("a.json", b"[{\"a\": 1}]\n".to_vec(), "it is JSON"),
+        ("a.mp3", zeros(b"ID3\x04"), "convert it to .wav"),
+        ("a.heic", zeros(b"\0\0\0\x18ftypheic"), "convert it to .png or .jpg"),
+        ("a.webp", zeros(b"RIFF\0\0\0\0WEBPVP8 "), "convert it to .png or .jpg"),
+    ] {
+        let message = folder.refusal(name, &bytes, &Options::default());
+        assert!(
+            message.contains(words) && message.contains("a format that is not read"),
+            "{name}: {message}"
+        );
+    }
+    // The length of the header of a safetensors file may be the first bytes of a pickle, or of a file of R.
+    for length in [640usize, 2648] {
+        let header =
+            format!("{:length$}", "{\"a\":{\"dtype\":\"F64\",\"shape\":[2,2],\"data_offsets\":[0,32]}}");
+        let values = [1.0f64, 2.0, 3.0, 4.0].map(f64::to_le_bytes).concat();
+        let bytes = [&(length as u64).to_le_bytes(), header.as_bytes(), &values].concat();
+        let tensor = folder.open("blob", bytes, &Options::default()).unwrap();
+        assert_eq!(numbers(&tensor.rows), [1.0, 2.0, 3.0, 4.0], "a header of {length} bytes");
+    }
+    // A table may begin with such letters.
+    let table = folder.open("table", b"ID3,GIF8\n1,2\n3,4\n", &Options::default()).unwrap();
+    assert_eq!(numbers(&table.rows), [1.0, 2.0, 3.0, 4.0]);
+}

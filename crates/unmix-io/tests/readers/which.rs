@@ -63,6 +63,10 @@ fn decimal_commas_other_delimiters_and_marks_of_missing_cells() {
     assert!(refused("a;b\n1.234,5;2\n", &marked).contains("is the text '1.234,5' (line 2)"));
     let npy = Folder::new().refusal("x.npy", npy(&[1.0, 2.0], &[2, 1], Order::C, false), &marked);
     assert!(npy.contains("which has no cells of text"), "{npy}");
+    let na = Options { na: vec!["255".into()], ..Options::default() };
+    let bytes = crate::files::npy(&[1.0, 255.0], &[2, 1], Order::C, false);
+    let npy = Folder::new().refusal("x.npy", bytes, &na);
+    assert!(npy.contains("na=255") && npy.contains("write NaN in place of such numbers"), "{npy}");
 }
 
 #[test]

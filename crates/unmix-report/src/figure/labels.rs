@@ -49,10 +49,12 @@ impl Colouring {
         values.iter().for_each(|v| *counts.entry(v.trim()).or_default() += 1);
         let numbers: Vec<f64> = values.iter().filter_map(|v| parse(v)).collect();
         if counts.len() > MOST_CLASSES && numbers.len() * 10 >= values.len() * 9 {
+            let whole = numbers.iter().all(|x| x.fract() == 0.0);
             let range = crate::svg::extent(numbers);
-            let dates = values.iter().any(|v| date(v).is_some());
+            // Dates and whole numbers, such as years, are shown as they were given.
+            let as_given = whole || values.iter().any(|v| date(v).is_some());
             let end = |x: f64| values.iter().find(|v| parse(v) == Some(x)).map(|v| v.trim().to_string());
-            let ends = if dates { end(range.0).zip(end(range.1)) } else { None };
+            let ends = if as_given { end(range.0).zip(end(range.1)) } else { None };
             return Colouring::Scale { name: name.clone(), range, ends };
         }
         let mut classes: Vec<(&str, usize)> = counts.into_iter().collect();
@@ -181,6 +183,10 @@ mod tests {
         let c = of((0..100).map(|i| format!("{}", i as f64 / 3.0)));
         assert!(matches!(c, Colouring::Scale { range: (0.0, 33.0), ends: None, .. }));
         assert_eq!((c.group("0"), c.group("33"), c.group("?")), (0, STEPS - 1, STEPS));
+        let Colouring::Scale { ends: Some(ends), .. } = of((0..40).map(|i| i.to_string())) else {
+            panic!("the ends of whole numbers were expected")
+        };
+        assert_eq!(ends, ("0".to_string(), "39".to_string()));
     }
 
     #[test]

@@ -17,7 +17,8 @@ pub(crate) fn by_layer(series: &[Series], name: &str) -> Markup {
     let depth = series.iter().map(|s| s.values.len()).max().unwrap_or(0).max(2);
     let all = series.iter().flat_map(|s| s.values.iter().copied()).filter(|x| x.is_finite());
     let frame = Frame::new(WIDTH, 250.0, (1.0, depth as f64), padded(extent(all), 0.05));
-    let frame = Frame { margins: [66.0, 10.0, 10.0, 36.0], ..frame };
+    let ticks = Ticks::round(frame.y, 4);
+    let frame = Frame { margins: [ticks.room().max(66.0), 10.0, 10.0, 36.0], ..frame };
     let ranges: Vec<String> = series
         .iter()
         .map(|s| {
@@ -32,7 +33,7 @@ pub(crate) fn by_layer(series: &[Series], name: &str) -> Markup {
     frame.draw(
         &label,
         html! {
-            (frame.axes("layer", name, &Ticks::whole(frame.x, 8), &Ticks::round(frame.y, 4)))
+            (frame.axes("layer", name, &Ticks::whole(frame.x, 8), &ticks))
             @for (s, style) in series.iter().zip(STYLES).rev() {
                 path class=(style) d=(frame.line(places(s))) {}
             }

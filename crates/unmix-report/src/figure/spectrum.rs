@@ -69,14 +69,15 @@ pub(crate) fn cumulative(cumulative: &[f64], reach: &[(f64, Option<usize>)]) -> 
 pub(crate) fn objective(values: &[f64], over: Counted, falls: bool) -> Markup {
     let range = padded(extent(values.iter().copied()), 0.05);
     let frame = Frame::new(WIDTH, 220.0, (1.0, values.len().max(2) as f64), range);
-    let frame = Frame { margins: [76.0, 10.0, 10.0, 36.0], ..frame };
+    let ticks = Ticks::round(frame.y, 4);
+    let frame = Frame { margins: [ticks.room().max(76.0), 10.0, 10.0, 36.0], ..frame };
     let ends = (values.first().copied().unwrap_or(0.0), values.last().copied().unwrap_or(0.0));
     let (n, from, to) = (values.len(), number(ends.0), number(ends.1));
     let label = format!("Objective over {n} {}, from {from} to {to}", over.word(n as u64));
     frame.draw(
         &label,
         html! {
-            (frame.axes(over.word(1), "objective", &Ticks::whole(frame.x, 7), &Ticks::round(frame.y, 4)))
+            (frame.axes(over.word(1), "objective", &Ticks::whole(frame.x, 7), &ticks))
             path.line d=(frame.line(values.iter().enumerate().map(|(i, y)| (i as f64 + 1.0, *y)))) {}
             @if falls { g.points stroke-width="3" { path.falls d=(frame.dots(decreased_points(values))) {} } }
         },

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::description;
-use crate::number::{count, percent};
+use crate::number::{count, percent, unbroken};
 use maud::{Markup, html};
 use unmix::Model;
 
@@ -124,13 +124,20 @@ fn sentence(context: &Context<'_>) -> Markup {
 }
 
 fn ending(model: &Model) -> String {
+    let outcome = unbroken(&description::outcome(model));
     match model.report().outcome.is_success() {
-        true => description::outcome(model),
-        false => description::outcome(model).replacen("not converged", "did not converge", 1),
+        true => outcome,
+        false => outcome.replacen("not converged", "did not converge", 1),
     }
 }
 
+/// A sentence with a capital at the beginning, unless it begins with the name of a file, a setting or a method.
 fn capitalised(sentence: &str) -> String {
+    let first = sentence.split_whitespace().next().unwrap_or_default();
+    let is_word = first.trim_end_matches([',', ':', ';']).chars().all(|c| c.is_alphabetic() || c == '-');
+    if !is_word {
+        return sentence.into();
+    }
     let mut letters = sentence.chars();
     letters.next().map(|c| c.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

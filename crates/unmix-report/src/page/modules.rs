@@ -35,7 +35,7 @@ pub(super) fn of_units(context: &Context<'_>) -> Result<Markup> {
             (table(context, shown))
             (members::members(context, &shown.found.modules[..shown.found.modules.len().min(LISTED)]))
             p.caption {
-                "Rows (down) and columns (across) of the first " (panels) " modules in their order: differences from the column's mean in its standard deviations, "
+                "Rows (down) and columns (across) of " @if panels == 1 { "the module" } @else { "the first " (panels) " modules in their order" } ": differences from the column's mean in its standard deviations, "
                 span.key.plus { "orange" } " above, " span.key.minus { "blue" } " below, clipped at " (ENDS) ". A frame encloses the rows and columns of a "
                 "module that are in no module before it."
             }

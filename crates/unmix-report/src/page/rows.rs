@@ -5,7 +5,7 @@ use super::{Context, section};
 use crate::Options;
 use crate::description;
 use crate::figure::{self, Colouring};
-use crate::number::{count, percent};
+use crate::number::{count, percent, unbroken};
 use crate::picture::{Layout, Scale, data_uri};
 use crate::sample::{Example, Sample};
 use maud::{Markup, html};
@@ -178,7 +178,7 @@ fn exact(context: &Context<'_>, sample: &Sample) -> Option<String> {
     (worst < SEEN).then(|| {
         format!(
             "Rows and their reconstructions are visually identical: the distance between the two is at most {} of the {}, over {} of {} rows.",
-            if worst > 0.0 { format!("{worst:.0e}") } else { "0".into() },
+            if worst > 0.0 { unbroken(&format!("{worst:.0e}")) } else { "0".into() },
             origin_of_distances(context),
             count(sample.examples.len() as u64),
             count(sample.n_rows)

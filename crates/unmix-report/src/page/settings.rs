@@ -2,7 +2,7 @@
 
 use super::{Context, section};
 use crate::description;
-use crate::number::{count, date, json, number, seconds};
+use crate::number::{count, date, json, number, seconds, unbroken};
 use maud::{Markup, html};
 use unmix::{Model, Outcome};
 
@@ -53,7 +53,7 @@ fn run_properties(context: &Context<'_>) -> Vec<(&'static str, String)> {
         context.options.model_name.clone().map(|name| ("model file", name)),
     ];
     let always = [
-        ("outcome", description::outcome(model)),
+        ("outcome", unbroken(&description::outcome(model))),
         ("solver", report.solver.clone()),
         (model.counted().word(2), count(report.n_iter)),
         ("full passes over the data", count(report.sweeps)),

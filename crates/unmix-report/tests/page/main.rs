@@ -174,13 +174,16 @@ fn a_fit_that_did_not_converge_has_a_warning_and_a_model_without_variances_no_va
     report.n_iter = 500;
     report.objective = vec![9.0, 4.0, 3.5];
     (report.residual, report.tol) = (Some(0.0123), Some(1e-6));
+    report.warnings = vec!["sheet.csv: 2 of 60 rows are left out".into(), "the rows are few".into()];
     let settings = fitted.settings().clone();
     let model = Model::new(fitted.method(), settings, picture(6), 1, kept.into(), report).unwrap();
     let html = made(&model, Some(&rows(&data.x, picture(6))), &Options::default());
     assert!(html.contains(
-        "did not converge: max_iter ended it after 500 iterations (residual 0.01230, tolerance 1.000e-6)"
+        "did not converge: max_iter ended it after 500 iterations (residual 0.01230, tolerance 1.000e\u{2212}6)"
     ));
     assert!(html.contains("li class=\"warn\"") && !html.contains("class=\"good\""));
+    // A sentence begins with a capital, the name of a file as it is.
+    assert!(html.contains(">sheet.csv: 2 of 60 rows are left out.<") && html.contains(">The rows are few.<"));
     assert_eq!(section(&html, "fit").matches("<svg").count(), 1, "the objective is drawn");
     assert!(section(&html, "fit").contains(">objective</text>"), "the vertical axis has a name");
     assert!(!html.contains("id=\"variance\"") && !html.contains("variance kept"));

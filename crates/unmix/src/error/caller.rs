@@ -21,9 +21,24 @@ pub(super) const REPLACE: &str = "set force to replace it";
 /// Operations that messages name: the Rust path, the command, and the name in Python.
 const OPERATIONS: &[(&str, &str, &str)] = &[
     ("unmix::impute::Imputer", "'unmix impute'", "the method impute of PPCA"),
+    (
+        "leave such rows out, or fill",
+        "leave such rows out with --missing drop, or fill",
+        "leave such rows out, as missing='drop' of unmix.open does for files, or fill",
+    ),
     ("unmix::method::fit_by_sums", "'unmix fit --sums'", "partial_fit"),
     ("Model::load", "'unmix show'", "unmix.load"),
     ("transpose it first", "add --transpose", "give X.T"),
+    (
+        "make the rows dense",
+        "make the rows dense, as in Python by numpy.save('rows.npy', scipy.sparse.load_npz('rows.npz').toarray())",
+        "make the rows dense with .toarray()",
+    ),
+    (
+        "give rows in double precision",
+        "give rows in double precision, or compute in it with --dtype float64",
+        "give rows in double precision, as X.astype(numpy.float64)",
+    ),
     (REPLACE, "add --force to replace it", "give force=True to replace it"),
     (
         "give NaN for such cells, or a list of the observed ones",
@@ -128,12 +143,39 @@ mod tests {
     }
 
     #[test]
+    fn rows_with_missing_cells_are_left_out_as_the_caller_can() {
+        let text = "row 3 is NaN; leave such rows out, or fill their cells first";
+        assert_eq!(Caller::Rust.message(text), text);
+        let shell = "row 3 is NaN; leave such rows out with --missing drop, or fill their cells first";
+        assert_eq!(Caller::Shell.message(text), shell);
+        let python = "row 3 is NaN; leave such rows out, as missing='drop' of unmix.open does for files, or fill their cells first";
+        assert_eq!(Caller::Python.message(text), python);
+    }
+
+    #[test]
     fn ways_to_mark_missing_cells_are_those_of_the_caller() {
         let text = "most are 0: give NaN for such cells, or a list of the observed ones";
         let shell = "most are 0: give NaN for such cells (--na 0 in a text file), or a list of the observed ones with --triplets";
         assert_eq!([Caller::Rust.message(text), Caller::Shell.message(text)], [text, shell]);
         let python = "most are 0: give NaN for such cells, or a sparse array of the observed ones";
         assert_eq!(Caller::Python.message(text), python);
+    }
+
+    #[test]
+    fn rows_are_made_dense_as_the_caller_can() {
+        let text = "choose another rule, or make the rows dense";
+        assert!(Caller::Shell.message(text).ends_with(".toarray())"));
+        assert_eq!(
+            Caller::Python.message(text),
+            "choose another rule, or make the rows dense with .toarray()"
+        );
+    }
+
+    #[test]
+    fn double_precision_is_an_option_of_the_command_line() {
+        let text = "to keep such directions, give rows in double precision";
+        assert!(Caller::Shell.message(text).ends_with("or compute in it with --dtype float64"));
+        assert!(Caller::Python.message(text).ends_with("as X.astype(numpy.float64)"));
     }
 
     #[test]

@@ -244,12 +244,13 @@ impl Trainer {
             }
             if batch.ends_epoch() {
                 // Rules without an objective have no history.
-                run.epoch(state.position.epoch, f64::INFINITY, state.history.last().copied());
+                let epoch = (state.position.epoch, self.max_epochs);
+                run.epoch(epoch, f64::INFINITY, state.history.last().copied());
             }
             steps.counted(&Some(&*state))?;
             if batch.ends_epoch() || reported.elapsed() >= PACE {
                 reported = Instant::now();
-                let stage = format!("epoch {}", batch.position.epoch + 1);
+                let stage = format!("epoch {} of at most {}", batch.position.epoch + 1, self.max_epochs);
                 run.sweep_progress(&stage, batch.done, Some(batches.n_rows()))?;
             }
             let done = learner.done(&state.learner) || self.is_over(state);

@@ -67,6 +67,23 @@ pub trait Observer: Sync {
 pub struct Silent;
 impl Observer for Silent {}
 
+/// Passes on everything but iterations: for a solver within an iteration of another one, whose iterations are those of the fit.
+pub(crate) struct WithoutIterations<'a>(pub(crate) &'a dyn Observer);
+
+impl Observer for WithoutIterations<'_> {
+    fn event(&self, event: Event<'_>) {
+        if !matches!(event, Event::Iteration { .. }) {
+            self.0.event(event);
+        }
+    }
+    fn interrupted(&self) -> bool {
+        self.0.interrupted()
+    }
+    fn ends_early(&self) -> bool {
+        self.0.ends_early()
+    }
+}
+
 /// Options of one run that are not settings of a method: seed, threads, time limit, progress observer, checkpoint, start.
 pub struct Run<'a> {
     /// Seed of the random numbers.
@@ -115,19 +132,15 @@ impl Run<'_> {
         self.check()
     }
 
-    /// Reports an iteration. A requested stop takes effect after its state has been stored.
-    pub(crate) fn iteration(&self, n_iter: u64, residual: f64, objective: Option<f64>) {
-        let (max_iter, tol) = (None, None);
-        self.observer.event(Event::Iteration { n_iter, residual, objective, max_iter, tol, is_epoch: false });
-    }
-
-    /// Reports an epoch, in place of its iterations.
-    pub(crate) fn epoch(&self, n_iter: u64, residual: f64, objective: Option<f64>) {
-        let (max_iter, tol) = (None, None);
+    /// Reports an epoch, in place of its iterations, with the maximum number of epochs.
+    pub(crate) fn epoch(&self, (n_iter, max_iter): (u64, u64), residual: f64, objective: Option<f64>) {
+        let max_iter = Some(max_iter).filter(|most| *most < u64::MAX);
+        let tol = None;
         self.observer.event(Event::Iteration { n_iter, residual, objective, max_iter, tol, is_epoch: true });
     }
 
-    /// The same, with what ends the iterations: their maximum number, and the tolerance.
+    /// Reports an iteration, with what ends them: their maximum number, and the tolerance. A requested stop takes effect after its state has
+    /// been stored.
     pub(crate) fn iteration_of(
         &self,
         (n_iter, max_iter): (u64, u64),

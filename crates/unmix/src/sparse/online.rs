@@ -207,11 +207,11 @@ impl Online {
                 self.look(&mut state, allowed, batch.x);
                 let value = self.objective(&state.atoms, sample);
                 objective.push(value);
-                run.epoch(batch.next.epoch, f64::INFINITY, Some(value));
+                run.epoch((batch.next.epoch, epochs), f64::INFINITY, Some(value));
             }
             steps.counted(&(batch.next, &objective, &state))?;
             run.sweep_progress(
-                &format!("epoch {}", batch.position.epoch + 1),
+                &format!("epoch {} of at most {epochs}", batch.position.epoch + 1),
                 batch.done,
                 Some(batches.n_rows()),
             )?;

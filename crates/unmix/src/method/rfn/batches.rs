@@ -84,7 +84,7 @@ impl Task<'_> {
                 let value = search.value / self.row_moments.n;
                 search.value = 0.0;
                 self.record_objective(&mut search.at, value);
-                run.epoch(batch.next.epoch, search.at.residual, Some(value));
+                run.epoch((batch.next.epoch, epochs), search.at.residual, Some(value));
                 search.objective.push(value);
                 steps.counted(&search)?;
                 Ok(search.at.rest() > 0.0)

@@ -11,7 +11,7 @@ use crate::data::{Batches, Position, Rows};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::Real;
-use crate::run::Run;
+use crate::run::{Run, WithoutIterations};
 use crate::solve::lbfgs::{Lbfgs, Minimum, Objective};
 use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,7 @@ impl ByBatches {
     /// Records the result of an epoch; after the last one, the features become their mean over its batches.
     fn epoch_ended<T: Real>(&self, search: &mut Search, cost: &Cost<'_, '_, T>, run: &Run<'_>) {
         search.objective.push(search.value);
-        run.iteration(search.n_iter, f64::INFINITY, Some(search.value));
+        run.epoch((search.position.epoch + 1, self.epochs), f64::INFINITY, Some(search.value));
         if search.position.epoch + 1 == self.epochs {
             search.x = cost.renewed(search.mean.clone());
         }
@@ -111,9 +111,11 @@ impl Search {
     /// A few steps on `batch`, `n` rows.
     fn step<T: Real>(&mut self, cost: &Cost<'_, '_, T>, batch: &Rows<'_, T>, n: u64) -> Result<()> {
         let share = batch.n_samples() / cost.rows.n_samples();
-        let mut part = Cost { rows: batch, moments: cost.moments.clone(), sweeps: 0, ..*cost };
+        let observer = WithoutIterations(cost.run.observer);
+        let run = Run { observer: &observer, ..*cost.run };
+        let mut part = Cost { rows: batch, moments: cost.moments.clone(), sweeps: 0, run: &run, ..*cost };
         let few = Lbfgs { memory: STEPS as usize, max_iter: STEPS, tol: 0.0 };
-        let found = few.minimise(&mut part, std::mem::take(&mut self.x), "features", cost.run)?;
+        let found = few.minimise(&mut part, std::mem::take(&mut self.x), "features", &run)?;
         self.x = cost.renewed(found.x);
         (self.n_iter, self.seen) = (self.n_iter + found.n_iter, self.seen + part.sweeps * n);
         self.value += share * found.value;
