@@ -7,8 +7,8 @@ use crate::made::{encode, on_threads, settings, tables};
 use serde_json::{Value, json};
 use unmix::data::VecSink;
 use unmix::datasets::{Distribution, independent};
+use unmix::internal::num::random::Stream;
 use unmix::model::{Tensor, Tensors};
-use unmix::num::random::Stream;
 use unmix::{AnyRows, Dtype, METHODS, Matrix, Model, Rows};
 
 const ROWS: usize = 120;
@@ -169,7 +169,7 @@ fn rows() -> Vec<f64> {
     let z = independent(ROWS, &laws, &[9.0, 5.0, 2.0, 1.0], 11).unwrap().x;
     let turn = [2.0, -0.5, 0.3, 0.9, 0.4, 1.5, -0.7, 0.2, -1.1, 0.6, 1.8, 0.1, 0.3, -0.2, 0.5, 1.3];
     let turn = Matrix::from_fn(COLUMNS, COLUMNS, |i, j| turn[COLUMNS * i + j]);
-    unmix::num::factor::multiply(&z, &turn).into_vec()
+    unmix::internal::num::factor::multiply(&z, &turn).into_vec()
 }
 
 /// The model of the moved rows `x`; columns of given atoms are exchanged with those of the rows.
