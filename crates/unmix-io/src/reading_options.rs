@@ -75,6 +75,7 @@ mod tests {
     fn every_field_has_an_option_or_is_set_by_callers_alone() {
         let fields = fields!(
             input_format,
+            by_contents,
             transpose,
             rows_axis,
             feature_shape,
@@ -101,7 +102,8 @@ mod tests {
             patches,
             pixels
         );
-        let by_callers = ["wanted", "unnamed", "n_features", "count_text", "row_names", "wording"];
+        let by_callers =
+            ["by_contents", "wanted", "unnamed", "n_features", "count_text", "row_names", "wording"];
         let of_options: BTreeSet<&str> =
             READING_OPTIONS.iter().map(|option| option.field).chain(by_callers).collect();
         assert_eq!(fields.into_iter().collect::<BTreeSet<_>>(), of_options);
