@@ -221,7 +221,7 @@ impl GpmOptions {
             && at.settled
             && by_chance
             && !last
-            && at.rotate_gaussian_to_principal_axes(chance, rows)?;
+            && at.rotate_gaussian_to_principal_axes(chance, rows, run)?;
         changed |= self.auto && at.one_width.is_none() && at.choose_widths(candidates);
         if !last && (changed || at.rotate_near_saddles(means, step, self.alpha, rows.n())) {
             return Ok(Inspection::Changed);
@@ -252,7 +252,7 @@ impl GpmOptions {
         run: &Run<'_>,
     ) -> Result<FixedPoint> {
         at.w = match at.n_iter > 1 {
-            true => axes_by_variance(rows, start.rows(), &at.w)?,
+            true => axes_by_variance(rows, start.rows(), &at.w, run)?,
             // There are too few rows for a search.
             false => rows.first(start.rows()),
         };

@@ -111,6 +111,20 @@ fn few_rows_give_as_many_sources_as_the_better_width() {
 }
 
 #[test]
+fn few_gaussian_rows_keep_the_principal_axes_of_different_variances() {
+    // Rotating axes to be as non-Gaussian as possible would move these far away.
+    for (n, variances) in [(300, &[4.0, 2.0, 1.0, 0.5][..]), (1000, &[2.0, 1.5, 1.1, 0.8, 0.6])] {
+        for seed in 0..5 {
+            let distributions = vec![Distribution::Gaussian; variances.len()];
+            let data = independent(n, &distributions, variances, seed).unwrap();
+            let (model, pca) = (fit("sigma-pca", json!({}), &data.x), fit("pca", json!({}), &data.x));
+            let axes = pca.tensor("components").unwrap().to_matrix().transposed();
+            assert_eq!(found(&model, &axes), variances.len(), "{n} rows, {variances:?}, seed {seed}");
+        }
+    }
+}
+
+#[test]
 fn many_gaussian_columns_keep_their_principal_axes() {
     // A search in so many dimensions finds components that would be significant if tested alone: four standard errors do not suffice.
     for (n, k) in [(8000, 20), (1000, 20), (2000, 30), (3000, 60)] {

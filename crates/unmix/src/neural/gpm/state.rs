@@ -188,6 +188,7 @@ impl State {
         &mut self,
         chance: Vec<bool>,
         rows: &Principal<'_, T>,
+        run: &Run<'_>,
     ) -> Result<bool> {
         if chance == self.chance || self.renewals == MOST_CHANGES {
             return Ok(false);
@@ -198,7 +199,7 @@ impl State {
         let which: Vec<usize> = (0..self.chance.len()).filter(|&j| self.chance[j]).collect();
         let part = Matrix::from_fn(which.len(), self.w.cols(), |i, c| self.w[(which[i], c)]);
         if which.len() > 1 {
-            let axes = axes_of_span(&part, &rows.covariance(&part), rows.n())?;
+            let axes = axes_of_span(rows, &part, run)?;
             for (i, &j) in which.iter().enumerate() {
                 self.w.row_mut(j).copy_from_slice(axes.row(i));
             }
