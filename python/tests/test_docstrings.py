@@ -65,17 +65,18 @@ def is_member(member):
 
 def public():
     """Every public class, function, method and property of unmix and its import path; inherited ones once."""
-    seen = {}
     # `open` is not in `__all__`, so that `from unmix import *` does not replace the built-in function.
-    for name in [*unmix.__all__, "open"]:
-        thing = getattr(unmix, name)
+    things = {f"unmix.{name}": getattr(unmix, name) for name in [*unmix.__all__, "open"]}
+    modules = [thing for thing in things.values() if inspect.ismodule(thing)]
+    things |= {f"{module.__name__}.{n}": getattr(module, n) for module in modules for n in module.__all__}
+    seen = {}
+    for name, thing in things.items():
         if inspect.ismodule(thing):
-            seen |= {getattr(thing, n): f"{thing.__name__}.{n}" for n in thing.__all__}
             continue
-        seen[thing] = f"unmix.{name}"
+        seen[thing] = name
         for n, member in inspect.getmembers(thing, is_member) if inspect.isclass(thing) else ():
             if not n.startswith("_"):
-                seen.setdefault(inspect.unwrap(member), f"unmix.{name}.{n}")
+                seen.setdefault(inspect.unwrap(member), f"{name}.{n}")
     return {name: thing for thing, name in seen.items()}
 
 

@@ -353,7 +353,7 @@ def test_bad_options_are_refused(tmp_path):
         (dict(patches=(2, 2)), r"patches=\(2, 2\) is not possible"),
         (dict(patches=(2,)), "patches must be the length of each axis"),
         (dict(stride=2), "stride=2 applies to patches only"),
-        (dict(grey=True, rgb=True), "keep one of them"),
+        (dict(grey=True, rgb=True), "grey=True and rgb=True are mutually exclusive; give one of them"),
         (dict(columns=["a"]), r"columns=\['a'\] is not possible: the columns have no names"),
         (dict(rows_axis=5), "rows_axis=5"),
         (dict(rows_axis=(0, 5)), "rows_axis=5"),
@@ -431,6 +431,13 @@ def test_exceptions_carry_the_details_of_their_message(tmp_path):
     e, facts = raised(ValueError, lambda: unmix.SigmaPCA(9).fit(X))
     assert (e.setting, e.got) == ("n_components", "9") and set(facts) == {"setting", "got", "why", "remedy"}
     assert e.why in str(e) and str(e).endswith(e.remedy)
+    for parameters in ({"n_components": 9}, {"n_components": 9, "svd_solver": "arpack"}, {"n_components": "bic", "svd_solver": "arpack"}):
+        e, facts = raised(ValueError, lambda: PCA(**parameters).fit(X))
+        assert set(facts) == {"setting", "got", "why", "remedy"} and e.got == str(parameters["n_components"])
+        assert str(e) == f"n_components={parameters['n_components']!r} {e.why}: {e.remedy}"
+    for call in (lambda: unmix.variants("pac"), lambda: unmix.select_components(X, method="pac")):
+        e, facts = raised(ValueError, call)
+        assert (e.kind, e.name, e.suggestion) == ("method", "pac", "pca") and "rica" in e.known and "(did you mean 'pca'?)" in str(e)
     e, facts = raised(ValueError, lambda: PCA().fit(np.full((5, 3), 2.0)))
     assert facts == {"method": "pca", "n_features": 3, "n_samples": 5}
     e, facts = raised(ValueError, lambda: PCA().fit(X * 1e200))

@@ -3,14 +3,18 @@
 import doctest
 import importlib
 import inspect
+import itertools
+import json
 import pkgutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from sklearn.decomposition import PCA as ReferencePCA
 
 import unmix
+from unmix import _unmix
 
 #: Run options: parameters of every class, but no settings of a method.
 RUN_OPTIONS = {"random_state", "max_seconds", "callback", "checkpoint", "checkpoint_every", "resume", "init", "verbose"}
@@ -47,6 +51,27 @@ def test_every_choice_is_accepted_by_the_class(method):
     for setting in method["settings"]:
         for choice in setting["choices"]:
             cls(**(given | {setting["name"]: choice}))._validate_params()
+
+
+#: Numbers at and around the ends of the ranges of settings.
+NUMBERS = (-1, 0, 1, 2, 3, -0.5, 0.0, 1e-9, 0.5, 1.0, 1.5, 1e308)
+
+
+@METHODS
+def test_the_class_and_the_library_refuse_the_same_numbers(method):
+    cls = getattr(unmix, method["class"])
+    tables = {"dictionary": np.eye(4)} if parameters(cls).get("dictionary", 0) is inspect.Parameter.empty else {}
+    # The range of n_components depends on the rows, too: a fit of no rows does not come to it.
+    settings = [s["name"] for s in method["settings"] if not (s["python_only"] or s["tensor"] or s["name"] == "n_components")]
+    for name, value in itertools.product(settings, NUMBERS):
+        try:
+            cls(**tables, **{name: value})._validate_params()
+            refused_by_class = False
+        except ValueError:
+            refused_by_class = True
+        with pytest.raises(ValueError) as refused:
+            _unmix.fit(method["key"], json.dumps({name: value}), np.zeros((0, 4)), (0, 1, 0), given=list(tables.items()) or None)
+        assert refused_by_class == str(refused.value).startswith((f"{name} must", f"{name}=")), (name, value, str(refused.value))
 
 
 @METHODS

@@ -159,19 +159,34 @@ def errors(command, path):
     return found
 
 
-def pyright(folder):
-    """What pyright says about the files of a folder: pyright itself, whose program comes from the npm registry, or basedpyright, which has it in its wheel."""
+def run_pyright(folder, *arguments):
+    """The report of pyright in a folder: of pyright itself, whose program comes from the npm registry, or of basedpyright, which has it in its wheel."""
     refused = []
+    # `--verifytypes` asks the first `python` of the path for its packages.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     for module in ("pyright", "basedpyright"):
         if importlib.util.find_spec(module) is None:
             refused.append(f"{module} is not installed (python/tests/requirements-all.txt)")
             continue
-        command = [sys.executable, "-m", module, "--outputjson", "--pythonpath", sys.executable]
-        ran = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+        command = [sys.executable, "-m", module, "--outputjson", "--pythonpath", sys.executable, *arguments]
+        ran = subprocess.run(command, capture_output=True, text=True, cwd=folder, env={**os.environ, "PATH": path})
         if "generalDiagnostics" in ran.stdout:
-            return json.loads(ran.stdout)["generalDiagnostics"]
+            return json.loads(ran.stdout)
         refused.append(f"{module} could not be started: {ran.stderr[-200:]}")
     pytest.skip("; ".join(refused))
+
+
+def pyright(folder):
+    """What pyright says about the files of a folder."""
+    return run_pyright(folder)["generalDiagnostics"]
+
+
+def test_pyright_knows_the_type_of_every_public_name(tmp_path):
+    found = run_pyright(tmp_path, "--verifytypes", "unmix", "--ignoreexternal")["typeCompleteness"]
+    exported = [symbol for symbol in found["symbols"] if symbol["isExported"]]
+    assert len(exported) > 150
+    vague = {s["name"]: [d["message"] for d in s["diagnostics"]] for s in exported if not s["isTypeKnown"] or s["isTypeAmbiguous"]}
+    assert not vague and found["completenessScore"] == 1, vague
 
 
 def test_pyright_finds_the_mistakes_of_a_script_and_nothing_else(tmp_path):

@@ -256,10 +256,10 @@ def variants(method: str) -> list[dict[str, str]]:
     >>> unmix.variants("neural-pca")[7]["key"]
     'gha'
     """
-    from ._input import registry
+    from ._input import registry, unknown_method
 
     if method not in registry():
-        raise ValueError(f"there is no method named {method!r}; choose one of: {', '.join(registry())}")
+        raise unknown_method(method)
     listed: list[dict[str, str]] = registry()[method]["variants"]
     return listed
 

@@ -13,7 +13,7 @@ from . import _unmix
 from ._input import _weights, warn
 from ._sklearn import _fit_context
 from ._threads import threads_here
-from ._types import Rows
+from ._types import Array, Rows
 from ._written import call_source, merged_source
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Incremental(_Estimator):
         n_features, names = columns
         self.n_features_in_ = n_features
         if names is not None and "feature_names_in_" not in vars(self):
-            self.feature_names_in_ = np.asarray(names, dtype=object)
+            self.feature_names_in_: Array = np.asarray(names, dtype=object)
         self._growing = Growing(sums, settings, run_options, call_source(written, "partial_fit", X, sample_weight))
         return self
 

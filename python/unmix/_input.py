@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import json
 import os
@@ -35,6 +36,24 @@ def registry() -> dict[str, dict[str, Any]]:
 def tensor_names(method: str) -> list[str]:
     """Settings of a method that are tables; those given together with the rows of a fit are arguments of ``fit``."""
     return [s["name"] for s in registry()[method]["settings"] if s["tensor"] and not s["with_rows"]]
+
+
+def unknown_method(method: object) -> ValueError:
+    """The error about the key of a method that is not in the registry, with the attributes of those that the extension raises."""
+    near = difflib.get_close_matches(str(method), registry(), 1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    error = ValueError(f"there is no method named {method!r}{hint}; choose one of: {', '.join(registry())}")
+    vars(error).update(kind="method", name=method, known=list(registry()))
+    if near:
+        vars(error).update(suggestion=near[0])
+    return error
+
+
+def refused_setting(setting: str, got: object, why: str, remedy: str) -> ValueError:
+    """The error about a setting outside its domain, with the attributes of those that the extension raises."""
+    error = ValueError(f"{setting}={got!r} {why}: {remedy}")
+    vars(error).update(setting=setting, got=str(got), why=why, remedy=remedy)
+    return error
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _unmix
 from ._html import table
-from ._input import _weights, registry, warn
+from ._input import _weights, registry, unknown_method, warn
 from ._options import seconds
 from ._threads import threads_here
 from ._types import Array, Rows, Seed
@@ -428,7 +428,7 @@ def select_components(
         if not isinstance(rule, (str, float)):
             raise TypeError(f"rules must be names of rules or shares between 0 and 1, got {rule!r}")
     if method not in registry():
-        raise ValueError(f"there is no method named {method!r}; choose one of: {', '.join(registry())}")
+        raise unknown_method(method)
     of_variances = registry()[method]["select_by_variances"]
     limit = seconds(max_seconds)
     if of_variances and not (max_components is None and settings is None and limit is None):

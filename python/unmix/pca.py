@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _unmix
 from ._base import Estimator
 from ._growing import Incremental
-from ._input import _is_path, warn
+from ._input import _is_path, refused_setting, warn
 from ._likelihood import Likelihood
 from ._parameters import PCAParameters
 from ._record import RowQuality
@@ -160,32 +160,25 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
                 self._check_truncated(most, found)
             elif isinstance(k, str):
                 if k == "mle" and n < p:
-                    raise ValueError(
-                        f"n_components='mle' is only supported if n_samples >= n_features; {found}: choose a number, a share, or 'bic'"
-                    )
+                    why = f"is only supported if n_samples >= n_features; {found}"
+                    raise refused_setting("n_components", k, why, "choose a number, a share, or 'bic'")
             elif k is not None and k > most:
                 exact = "full" if solver == "auto" else solver
-                raise ValueError(
-                    f"n_components={k} must be between 0 and min(n_samples, n_features)={most} with svd_solver={exact!r}; "
-                    f"{found}: choose a number from 0 to {most}, or None for all"
-                )
+                why = f"must be between 0 and min(n_samples, n_features)={most} with svd_solver={exact!r}; {found}"
+                raise refused_setting("n_components", k, why, f"choose a number from 0 to {most}, or None for all")
 
     def _check_truncated(self, most: int, found: str) -> None:
         k, solver = self.n_components, self.svd_solver
         if isinstance(k, str):
-            raise ValueError(f"n_components={k!r} cannot be a string with svd_solver='{solver}'; choose a number")
+            raise refused_setting("n_components", k, f"cannot be a string with svd_solver='{solver}'", "choose a number")
         if k is None:
             return
         if not 1 <= k <= most:
-            raise ValueError(
-                f"n_components={k!r} must be between 1 and min(n_samples, n_features)={most!r} with svd_solver='{solver}'; "
-                f"{found}: choose a number in between, or svd_solver='auto'"
-            )
+            why = f"must be between 1 and min(n_samples, n_features)={most!r} with svd_solver='{solver}'; {found}"
+            raise refused_setting("n_components", k, why, "choose a number in between, or svd_solver='auto'")
         if solver == "arpack" and k == most:
-            raise ValueError(
-                f"n_components={k!r} must be strictly less than min(n_samples, n_features)={most!r} with "
-                f"svd_solver='{solver}'; {found}: choose a smaller number, or svd_solver='auto'"
-            )
+            why = f"must be strictly less than min(n_samples, n_features)={most!r} with svd_solver='{solver}'; {found}"
+            raise refused_setting("n_components", k, why, "choose a smaller number, or svd_solver='auto'")
 
     def _warn(self) -> None:
         super()._warn()

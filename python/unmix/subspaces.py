@@ -410,8 +410,10 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
     def _undecoded(self) -> NoReturn:
         raise AttributeError(f"{type(self).__name__!r} has no inverse_transform or decode: distances from subspaces cannot be decoded")
 
-    inverse_transform = property(_undecoded, doc=_UNDECODED)
-    decode = property(_undecoded, doc=_UNDECODED)
+    if not TYPE_CHECKING:
+        # Type checkers have the declarations of other estimators, which a property must not replace.
+        inverse_transform = property(_undecoded, doc=_UNDECODED)
+        decode = property(_undecoded, doc=_UNDECODED)
 
     def _adopt(self, model: _unmix.Model) -> None:
         super()._adopt(model)

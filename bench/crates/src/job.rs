@@ -44,6 +44,7 @@ impl Job {
                 let end = seen.load(Ordering::Relaxed);
                 if end > 0 && born.elapsed().as_millis() as u64 > end {
                     // Not `exit`: OpenBLAS would wait there for the threads that work on the fit.
+                    // SAFETY: `_exit` of the C library takes any number and does not return; nothing is used after it.
                     unsafe { _exit(OVER) };
                 }
             }

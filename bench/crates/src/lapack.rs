@@ -13,6 +13,7 @@ macro_rules! named {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $own($($a: *mut c_void),*) {
             $(let $length = 1;)*
+            // SAFETY: the arguments are those of the same function of LAPACK, as its caller gives them; a length is that of one character.
             unsafe { $theirs($($a,)* $($length),*) }
         }
     )*};

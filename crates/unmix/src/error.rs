@@ -243,7 +243,7 @@ impl Error {
 }
 
 /// The known name that is most similar to `got`, if any is similar enough.
-pub fn nearest<'a>(got: &str, known: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(got: &str, known: &[&'a str]) -> Option<&'a str> {
     let likeness = |name: &&str| {
         let (a, b) = (got.to_lowercase(), name.to_lowercase());
         // One typing error is always accepted, even in a short word in which it changes half of the letters.

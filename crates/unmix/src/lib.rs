@@ -77,9 +77,6 @@ pub mod stability;
 pub mod stats;
 
 pub use data::{AnyRows, Features, Rows};
-// Suggestions for misspelt names, for the messages of the other crates.
-#[doc(hidden)]
-pub use error::nearest;
 pub use error::{Caller, Error, ErrorDetails, Result};
 // Memory of the machine, and arrays in huge pages, for the readers and the Python package.
 #[doc(hidden)]

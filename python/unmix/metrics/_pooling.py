@@ -75,8 +75,10 @@ class Pooled(NamedTuple):
 
         Returns
         -------
-        low, high : ndarray
-            Ends of the interval.
+        low : ndarray
+            Lower end of the interval.
+        high : ndarray
+            Upper end.
 
         See Also
         --------

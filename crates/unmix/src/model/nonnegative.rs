@@ -6,7 +6,7 @@ use crate::data::Workspace;
 use crate::num::{Matrix, Real};
 use std::sync::Arc;
 
-/// The code `z >= 0` that minimises `½ z' (G + diag(tau)) z - r' z`, where `r = (x - mean) A + pull` and `tau_j = 1 / scale_j - G_jj`; units
+/// The code `z >= 0` that minimises `½ z' (G + diag(tau)) z - r' z`, where `r = (x - mean) A + prior_term` and `tau_j = 1 / scale_j - G_jj`; units
 /// with scale 0 have code 0.
 #[derive(Clone, Debug)]
 pub struct NonNegative {
@@ -18,7 +18,7 @@ struct Problem {
     mean: Vec<f64>,
     /// `n_features x n_codes`.
     a: Matrix<f64>,
-    pull: f64,
+    prior_term: f64,
     g: Matrix<f64>,
     scale: Vec<f64>,
     tol: f64,
@@ -30,8 +30,15 @@ const ROUNDS: usize = 500;
 impl NonNegative {
     /// `a` is `n_features x n_codes`, `g` symmetric, `n_codes x n_codes`, `scale` has `n_codes` numbers; a row has converged if its
     /// violation of the optimality conditions is at most `tol`.
-    pub fn new(mean: Tensor, a: Matrix<f64>, pull: f64, g: Matrix<f64>, scale: Vec<f64>, tol: f64) -> Self {
-        Self { problem: Arc::new(Problem { mean: mean.f64s(), a, pull, g, scale, tol }) }
+    pub fn new(
+        mean: Tensor,
+        a: Matrix<f64>,
+        prior_term: f64,
+        g: Matrix<f64>,
+        scale: Vec<f64>,
+        tol: f64,
+    ) -> Self {
+        Self { problem: Arc::new(Problem { mean: mean.f64s(), a, prior_term, g, scale, tol }) }
     }
 
     /// The map of rows of type `T`.
@@ -44,7 +51,7 @@ impl Problem {
     /// Writes the code of a row to `z`, and returns the largest violation of the KKT conditions (`z >= 0`, non-negative gradient,
     /// complementarity), relative to the larger of 1 and the largest entry of `r`.
     fn solve<T: Real>(&self, x: &[T], z: &mut [f64]) -> f64 {
-        let mut r = vec![self.pull; z.len()];
+        let mut r = vec![self.prior_term; z.len()];
         for ((x, m), a) in x.iter().zip(&self.mean).zip(self.a.as_slice().chunks_exact(z.len())) {
             let x = x.to_f64() - m;
             if x != 0.0 {

@@ -195,7 +195,7 @@ impl<T: Real> CandidateSearch<'_, T> {
     }
 
     /// `G (p - mu)` of a chunk, in double precision.
-    fn pull(&self, c: usize) -> Vec<f64> {
+    fn negative_gradient(&self, c: usize) -> Vec<f64> {
         let (l, chunk) = (self.mu.n_units(), &self.mu.chunks()[c]);
         let n = chunk.len() / l;
         let difference: Vec<f64> =
@@ -211,9 +211,9 @@ impl<T: Real> CandidateSearch<'_, T> {
         let bound: Vec<f64> = (0..l).map(|j| self.g.row(j).iter().map(|x| x.abs()).sum()).collect();
         let mut step = StoredCodes::zeros(self.mu.n_rows(), l);
         step.each_mut(|c, chunk| {
-            let (pull, n) = (self.pull(c), chunk.len() / l);
+            let (negative_gradient, n) = (self.negative_gradient(c), chunk.len() / l);
             for (j, bound) in bound.iter().enumerate() {
-                let own = chunk[j * n..(j + 1) * n].iter_mut().zip(&pull[j * n..(j + 1) * n]);
+                let own = chunk[j * n..(j + 1) * n].iter_mut().zip(&negative_gradient[j * n..(j + 1) * n]);
                 own.for_each(|(x, p)| *x = T::from_f64(p / bound));
             }
         });
@@ -228,7 +228,7 @@ impl<T: Real> CandidateSearch<'_, T> {
         let cap = INACTIVE * total / (rows * l) as f64;
         let mut step = StoredCodes::zeros(rows, l);
         step.each_mut(|c, chunk| {
-            let (pull, n) = (self.pull(c), chunk.len() / l);
+            let (negative_gradient, n) = (self.negative_gradient(c), chunk.len() / l);
             let (mu, new) = (&self.mu.chunks()[c], &newton.chunks()[c]);
             for i in 0..n {
                 let at = |j: usize| j * n + i;
@@ -237,9 +237,9 @@ impl<T: Real> CandidateSearch<'_, T> {
                 let eps = difference.sqrt().min(cap);
                 let (active, free): (Vec<usize>, Vec<usize>) =
                     (0..l).partition(|&j| mu[at(j)].to_f64() <= eps);
-                active.iter().for_each(|&j| chunk[at(j)] = T::from_f64(pull[at(j)]));
+                active.iter().for_each(|&j| chunk[at(j)] = T::from_f64(negative_gradient[at(j)]));
                 let part = Matrix::from_fn(free.len(), free.len(), |a, b| self.g[(free[a], free[b])]);
-                let right = Matrix::from_fn(1, free.len(), |_, a| pull[at(free[a])]);
+                let right = Matrix::from_fn(1, free.len(), |_, a| negative_gradient[at(free[a])]);
                 if let Some(factor) = (!free.is_empty()).then(|| Cholesky::new(&part)).flatten() {
                     let solved = factor.solve_rows(&right);
                     free.iter().zip(solved.as_slice()).for_each(|(&j, x)| chunk[at(j)] = T::from_f64(*x));

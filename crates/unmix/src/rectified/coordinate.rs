@@ -1,7 +1,7 @@
 //! The exact E-step for one unit after the other, given the others (block coordinate descent), and the certificate of its fixed
 //! point.
 //!
-//! With `R = X A + pull` and `b_j = R_j - mu G_j + mu_j G_jj`, the codes of unit `j` are `d_j max(0, b_j)`:
+//! With `R = X A + prior_term` and `b_j = R_j - mu G_j + mu_j G_jj`, the codes of unit `j` are `d_j max(0, b_j)`:
 //! `d_j = sqrt(n) / ||max(0, b_j)||` if units have second moment 1, `1 / G_jj` if they are not scaled. Each is the minimum over the
 //! codes of its unit, so the divergence never increases.
 

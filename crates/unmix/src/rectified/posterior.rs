@@ -157,10 +157,10 @@ impl Parameters {
             let sigma = factor.inverse();
             (factor::multiply(&a, &sigma), sigma, -factor.log_determinant())
         };
-        let pull = prior.mean / t;
-        let bias = match pull == 0.0 {
+        let prior_term = prior.mean / t;
+        let bias = match prior_term == 0.0 {
             true => vec![0.0; l],
-            false => (0..l).map(|j| pull * sigma.row(j).iter().sum::<f64>()).collect(),
+            false => (0..l).map(|j| prior_term * sigma.row(j).iter().sum::<f64>()).collect(),
         };
         Ok(Posterior { a, b, bias, sigma, log_sigma, log_noise })
     }

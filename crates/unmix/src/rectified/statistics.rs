@@ -147,8 +147,8 @@ impl Statistics {
         let inner = |a: &Matrix<f64>, b: &Matrix<f64>| -> f64 {
             a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| a * b).sum()
         };
-        let pull = prior.mean / prior.variance;
-        let shift = if pull == 0.0 { 0.0 } else { pull * self.means.iter().sum::<f64>() };
+        let prior_term = prior.mean / prior.variance;
+        let shift = if prior_term == 0.0 { 0.0 } else { prior_term * self.means.iter().sum::<f64>() };
         0.5 * inner(g, &self.m) - inner(a, &self.u) - shift
     }
 }

@@ -270,7 +270,7 @@ fn public_types_are_found_in_every_form() {
 
 /// Items for the other crates of this workspace, which users of the libraries need not know.
 const INTERNAL: [(&str, &[&str]); 2] = [
-    ("unmix", &["available_memory", "nearest", "zeros"]),
+    ("unmix", &["available_memory", "zeros"]),
     (
         "unmix-io",
         &[

@@ -111,14 +111,14 @@ impl Deviations<'_> {
             ),
         };
         // `rest` is the required value of z - w; V a = V 1/2 holds from the start, up to rounding errors.
-        let pull: Vec<f64> = (0..m)
+        let required: Vec<f64> = (0..m)
             .map(|j| {
                 let (of_a, of_s) = aim(j);
                 rest[j] - of_a + of_s
             })
             .collect();
         let off: Vec<f64> = at.a.iter().map(|a| 0.5 - a).collect();
-        let mut right = self.products(&pull.iter().zip(q).map(|(p, q)| p * q).collect::<Vec<_>>());
+        let mut right = self.products(&required.iter().zip(q).map(|(p, q)| p * q).collect::<Vec<_>>());
         right.iter_mut().zip(self.products(&off)).for_each(|(r, o)| *r += o);
         let solution = gram.solve_rows(&Matrix::from_vec(1, right.len(), right)).into_vec();
         let fitted = self.fitted(&solution);
@@ -130,7 +130,7 @@ impl Deviations<'_> {
         };
         for j in 0..m {
             let (of_a, of_s) = aim(j);
-            let da = q[j] * (fitted[j] - pull[j]);
+            let da = q[j] * (fitted[j] - required[j]);
             direction.a.push(da);
             direction.z.push(of_a - at.z[j] - at.z[j] * da / at.a[j]);
             direction.w.push(of_s - at.w[j] + at.w[j] * da / at.s[j]);

@@ -90,11 +90,11 @@ impl FactorSums {
         let (products, covariances) = line.split_at(triangle(q));
         let mut table = products.to_vec();
         table.iter_mut().zip(covariances).for_each(|(a, v)| *a += v);
-        let mut pull = vec![0.0; k];
-        super::symmetric_product(covariances, w, &mut pull);
+        let mut covariance_term = vec![0.0; k];
+        super::symmetric_product(covariances, w, &mut covariance_term);
         let mut cross = self.cross[j * q..(j + 1) * q].to_vec();
-        cross.iter_mut().zip(&pull).for_each(|(c, v)| *c -= v);
-        let spread: f64 = pull.iter().zip(w).map(|(v, w)| v * w).sum();
+        cross.iter_mut().zip(&covariance_term).for_each(|(c, v)| *c -= v);
+        let spread: f64 = covariance_term.iter().zip(w).map(|(v, w)| v * w).sum();
         ColumnSums { table, cross, squares: self.squares[j] + spread, n: products[triangle(q) - 1] }
     }
 
