@@ -30,7 +30,9 @@ use self::state::State;
 pub(super) use self::state::{KICK, MOST_CHANGES, MOST_KICKS};
 use self::step::Step;
 use self::tied::axes_by_variance;
-use super::auto::{CANDIDATES, LAST_CHECK, SIGNIFICANT, checks_after, jointly_non_gaussian, near_gaussian};
+use super::auto::{
+    CANDIDATES, LAST_CHECK, SIGNIFICANT, checks_after, jointly_non_gaussian, may_be_missed, near_gaussian,
+};
 use super::nonlinearity::{ActivationFunction, Nonlinearity, Slope};
 use super::separation::{Pass, PassMeans, Separation};
 use super::start::Principal;
@@ -201,14 +203,20 @@ impl GpmOptions {
         at.record_evidence(candidates, sweep);
         at.hopeful |= jointly_non_gaussian(candidates) && sweep == 0;
         let ended = at.settled || step.residual <= self.tol || last;
-        if self.auto && ended && !last && !std::mem::replace(&mut at.compared, true) {
+        // At a limit before that, the search has not shown that there is nothing.
+        let nothing = self.auto && none && !at.hopeful && (at.settled || step.residual <= self.tol);
+        let missed = !nothing || may_be_missed(rows.n(), start.rows());
+        if self.auto && ended && !last && missed && !std::mem::replace(&mut at.compared, true) {
             if let Some((a, w)) = self.by_one_width(rows, start, candidates, run)? {
-                at.restart_at(a, w);
-                return Ok(Inspection::Changed);
+                if !nothing {
+                    at.restart_at(a, w);
+                    return Ok(Inspection::Changed);
+                }
+                // The best of several searches may look significant by chance, which the test on held-out rows decides.
+                at.w = w;
             }
         }
-        // At a limit before that, the search has not shown that there is nothing.
-        if self.auto && none && !at.hopeful && (at.settled || step.residual <= self.tol) {
+        if nothing {
             let width = if last { None } else { self.held_out_width(rows, start.rows(), run)? };
             let Some(a) = width else { return Ok(Inspection::Nothing) };
             at.restart_with(a, start);
