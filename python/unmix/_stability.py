@@ -159,6 +159,8 @@ class Stability:
         Agreement with fits of all rows from other seeds; None if every seed gives the same bits.
     restarts_interval : ndarray of shape (n_components, 2) or None
         95 % interval for the expected agreement with fits of these rows from further seeds; [0, 1] for fewer than two restarts.
+    restarts_least : ndarray of shape (n_components,) or None
+        The smallest of the agreements with fits from other seeds.
     index : ndarray of shape (n_components,)
         Mean similarity to its matches minus mean similarity to all others, where the components of each fit are matched to the model.
     clusters : Clusters
@@ -176,7 +178,7 @@ class Stability:
     verdict : list of str
         ``"resolved"`` or ``"resolved as a group with ..."`` if ``space_interval`` is at least 0.9, ``"not resolvable from these data"``
         if it is below, ``"undecided: ..."`` if it contains 0.9; and whether the component depends on initialisation
-        (``restarts_interval`` is below 0.9) or may do so (it contains 0.9).
+        (``restarts_interval`` is below 0.9) or may do so (it contains 0.9, and ``restarts_least`` is below 0.9).
 
     See Also
     --------
@@ -208,6 +210,7 @@ class Stability:
     incomplete: bool
     restarts: Array | None
     restarts_interval: Array | None
+    restarts_least: Array | None
     index: Array
     clusters: Clusters
     gaussian: Array
@@ -223,8 +226,9 @@ class Stability:
         self.block_length, self.splits = int(fields["block_length"]), int(fields.get("splits", fields.get("cuts")))
         self.bootstrap, self.incomplete = int(fields.get("bootstrap", 0)), bool(fields.get("incomplete", False))
         self.chance = fields.get("chance")
-        self.restarts, self.restarts_interval = (
-            None if fields.get(name) is None else np.array(fields[name], dtype=float) for name in ("restarts", "restarts_interval")
+        self.restarts, self.restarts_interval, self.restarts_least = (
+            None if fields.get(name) is None else np.array(fields[name], dtype=float)
+            for name in ("restarts", "restarts_interval", "restarts_least")
         )
         self.clusters = Clusters(fields["clusters"])
 

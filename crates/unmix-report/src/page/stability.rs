@@ -61,7 +61,7 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
                     "Other seeds: mean agreement with fits of all rows from other seeds"
                     @if found["restarts_interval"].is_array() {
                         ", with the 95 % interval for that of further seeds; a component depends on initialisation where all of it is below "
-                        (unmix::stability::MIN_AGREEMENT) ", and may do so where it crosses"
+                        (unmix::stability::MIN_AGREEMENT) ", and may do so where it crosses and one of these fits is below"
                     }
                     ". "
                 }

@@ -110,6 +110,8 @@ pub struct Stability {
     /// 95 % interval for the expected similarity to fits of these rows from other seeds, of which `restarts` is the mean over some; [0, 1] for
     /// fewer than two. None where `restarts` is none.
     pub restarts_interval: Option<Vec<(f64, f64)>>,
+    /// The smallest of these similarities. None where `restarts` is none.
+    pub restarts_least: Option<Vec<f64>>,
     /// Mean similarity to its matches minus that to all other components, over all fits, each matched to the model: 1 for a component that
     /// is found in every fit and orthogonal to all others. [`clusters`](Self::clusters) has the index of ICASSO.
     pub index: Vec<f64>,
@@ -137,10 +139,14 @@ impl Stability {
     /// The verdict on component `j` in words, and whether it depends on initialisation.
     pub fn in_words(&self, j: usize) -> String {
         let words = self.verdicts[j].in_words();
-        match self.restarts_interval.as_ref().map_or(Side::Above, |r| side(r[j])) {
-            Side::Above => words,
-            Side::Across => format!("{words}; may depend on initialisation"),
-            Side::Below => format!("{words}; depends on initialisation"),
+        let (Some(interval), Some(least)) = (&self.restarts_interval, &self.restarts_least) else {
+            return words;
+        };
+        match (side(interval[j]), least[j] < MIN_AGREEMENT) {
+            (Side::Below, _) => format!("{words}; depends on initialisation"),
+            // Where every fit agrees there is no sign of it, however few they are.
+            (Side::Across, true) => format!("{words}; may depend on initialisation"),
+            _ => words,
         }
     }
 
@@ -157,6 +163,7 @@ impl Stability {
             "bootstrap": self.bootstrap,
             "incomplete": self.incomplete,
             "restarts": self.restarts,
+            "restarts_least": self.restarts_least,
             "restarts_interval": self.restarts_interval.as_ref().map(|r| pairs(r)),
             "index": self.index,
             "clusters": self.clusters.to_json(),
@@ -269,6 +276,7 @@ where
         chance: alone.then(|| chance_agreement((k, k), p, reference.is_signed(), run.seed)),
         gaussian,
         restarts: restarts.then(|| mean(&restarted.agreement, k)),
+        restarts_least: restarts.then(|| least(&restarted.agreement, k)),
         restarts_interval: restarts.then(|| of_seeds(&restarted.agreement, k, late)),
         index: index(&[&halved.to_model[..], &restarted.to_model].concat(), k),
         block_length: together.block_length,
@@ -321,6 +329,11 @@ fn intervals(agreements: &[Vec<f64>], resamples: &[Vec<Vec<f64>>], unknown: bool
         false => interval::interval(agreements, resamples),
     })
     .collect()
+}
+
+/// The smallest agreement of each component over the trials.
+fn least(trials: &[Vec<f64>], k: usize) -> Vec<f64> {
+    (0..k).map(|j| trials.iter().map(|t| t[j]).fold(1.0, f64::min)).collect()
 }
 
 /// The interval for the agreement of each component with fits from other seeds; [0, 1] if these ended early.

@@ -5,7 +5,7 @@ use super::{SigmaPca, SolverOutput};
 use crate::error::Result;
 use crate::model::{Outcome, SIGNIFICANCE_LEVEL};
 use crate::neural::evidence::Confidence;
-use crate::neural::pairs::{Verdict, VerdictInput, verdicts};
+use crate::neural::pairs::{Unresolved, Verdict, VerdictInput, verdicts};
 use crate::num::Real;
 use crate::run::Run;
 
@@ -39,7 +39,7 @@ impl SigmaPca {
         };
         let evidence = rows.block_evidence(&solved.w, &ended.h, block_length, run)?;
         let certainty = evidence.map(|evidence| evidence.sampling_errors(solved.alpha, confidence));
-        Ok(verdicts(&VerdictInput {
+        let mut found = verdicts(&VerdictInput {
             sigma: &solved.sigma,
             alpha: solved.alpha,
             own: &solved.own,
@@ -48,6 +48,19 @@ impl SigmaPca {
             halves: halves.map(|h| &h.all[..]),
             // Training on mini-batches has a fixed number of steps.
             converged: converged || (self.is_trained() && solved.outcome == Outcome::Completed),
-        }))
+        });
+        if solved.outcome == Outcome::Completed && !self.is_trained() {
+            found.iter_mut().for_each(|verdict| verdict.reason = Some(by_variance(verdict.reason)));
+        }
+        Ok(found)
+    }
+}
+
+/// The reason why a component of axes by variance is not resolved. No component was significant, so what one seems to be after a rotation that makes
+/// it the least Gaussian is due to chance.
+fn by_variance(reason: Option<Unresolved>) -> Unresolved {
+    match reason {
+        Some(kept @ (Unresolved::LinearRange | Unresolved::NoStandardError)) => kept,
+        _ => Unresolved::Gaussian,
     }
 }
