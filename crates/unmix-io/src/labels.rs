@@ -150,11 +150,10 @@ pub fn labels_of(files: &Files, n: u64, nameless: &str, run: &Run<'_>) -> Result
 /// The error for a file with several columns, of which line `line` has `p`.
 fn several(wording: Wording, path: &Path, p: usize, line: Option<usize>) -> Error {
     let got = line.map_or(p.to_string(), |line| format!("{p} in line {line} of {}", path.display()));
+    let one = |column: &str| format!("{}:{column}", path.display());
     let remedy = match wording {
-        Wording::Shell => format!("choose one, as in --color {}:COLUMN", path.display()),
-        _ => {
-            format!("choose one, as in unmix.open(path, columns='group') or color='{}:group'", path.display())
-        }
+        Wording::Shell => format!("choose one, as in {}", wording.plain("color", one("COLUMN"), true)),
+        _ => format!("choose one, as in unmix.open(path, columns='group') or color='{}'", one("group")),
     };
     Error::setting("color of a file", got, "must be one column", remedy)
 }

@@ -277,12 +277,12 @@ const INTERNAL: [(&str, &[&str]); 2] = [
             "LabelFile",
             "READING_OPTIONS",
             "Wording",
-            "contents",
             "have_names",
             "named",
             "note_on_axes",
             "note_on_requested_cells",
             "panic_is_caught",
+            "text",
         ],
     ),
 ];
