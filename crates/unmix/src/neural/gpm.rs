@@ -206,15 +206,19 @@ impl GpmOptions {
         // At a limit before that, the search has not shown that there is nothing.
         let nothing = self.auto && none && !at.hopeful && (at.settled || step.residual <= self.tol);
         let missed = !nothing || may_be_missed(rows.n(), start.rows());
-        if self.auto && ended && !last && missed && !std::mem::replace(&mut at.compared, true) {
-            if let Some((a, w)) = self.by_one_width(rows, start, candidates, run)? {
-                if !nothing {
-                    at.restart_at(a, w);
-                    return Ok(Inspection::Changed);
-                }
-                // The best of several searches may look significant by chance, which the test on held-out rows decides.
-                at.w = w;
+        if self.auto
+            && ended
+            && !last
+            && missed
+            && !std::mem::replace(&mut at.compared, true)
+            && let Some((a, w)) = self.by_one_width(rows, start, candidates, run)?
+        {
+            if !nothing {
+                at.restart_at(a, w);
+                return Ok(Inspection::Changed);
             }
+            // The best of several searches may look significant by chance, which the test on held-out rows decides.
+            at.w = w;
         }
         if nothing {
             let width = if last { None } else { self.held_out_width(rows, start.rows(), run)? };

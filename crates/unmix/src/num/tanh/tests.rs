@@ -167,7 +167,8 @@ fn a_number_has_the_same_bits_in_any_position() {
     let numbers = of_all_magnitudes(1003, 1e-9, 1e2);
     let log_cosh = |values: &mut [f64]| each(values, |x| x.log_cosh_of());
     let exp = |values: &mut [f64]| each(values, |x| x.exp_of());
-    let functions: [&dyn Fn(&mut [f64]); 3] = [&tanh::<f64>, &log_cosh, &exp];
+    type InPlace<'a> = &'a dyn Fn(&mut [f64]);
+    let functions: [InPlace<'_>; 3] = [&tanh::<f64>, &log_cosh, &exp];
     let whole = functions.map(|f| {
         let mut all = numbers.clone();
         f(&mut all);
