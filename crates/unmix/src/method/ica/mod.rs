@@ -127,7 +127,8 @@ impl Ica {
             algorithm,
             contrast,
             limits,
-            n_init: self.n_init,
+            // `n_init` is documented to have no effect on two layers.
+            n_init: if matches!(algorithm, Algorithm::Layers { .. }) { 1 } else { self.n_init },
             start: start.as_ref(),
             subsample: self.subsample,
             adaptive: (self.chooses_contrast() && self.fun == ContrastFunction::Adaptive)
