@@ -120,17 +120,19 @@ impl Ica {
             clips: false,
         };
         let coordinates = preparation.of(rows, run)?;
-        let start = initial(self.w_init.as_deref(), &coordinates, rows.n_features(), run)?;
+        // `w_init`, `n_init` and `subsample` are documented to have no effect on two layers.
+        let layers = matches!(algorithm, Algorithm::Layers { .. });
+        let w_init = self.w_init.as_deref().filter(|_| !layers);
+        let start = initial(w_init, &coordinates, rows.n_features(), run)?;
         let tol = self.tol.unwrap_or(if T::DTYPE.size() == 4 { 1e-4 } else { 1e-6 });
         let limits = Limits { tol, max_iter: self.max_iter };
         let search = Search {
             algorithm,
             contrast,
             limits,
-            // `n_init` is documented to have no effect on two layers.
-            n_init: if matches!(algorithm, Algorithm::Layers { .. }) { 1 } else { self.n_init },
+            n_init: if layers { 1 } else { self.n_init },
             start: start.as_ref(),
-            subsample: self.subsample,
+            subsample: self.subsample.filter(|_| !layers),
             adaptive: (self.chooses_contrast() && self.fun == ContrastFunction::Adaptive)
                 .then_some(self.ortho),
         };
