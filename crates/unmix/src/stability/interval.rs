@@ -43,7 +43,7 @@ pub(super) fn interval(agreements: &[f64], resamples: &[Vec<f64>]) -> (f64, f64)
 
 /// 95 % interval for the expected agreement of these rows' fits from other seeds, from that of some of them; it has no sampling error of
 /// the rows. `(0, 1)` for fewer than two.
-pub(super) fn over_seeds(agreements: &[f64]) -> (f64, f64) {
+fn over_seeds(agreements: &[f64]) -> (f64, f64) {
     about_the_mean(agreements, |_| 0.0)
 }
 
@@ -59,6 +59,26 @@ fn about_the_mean(agreements: &[f64], sampling: impl Fn(f64) -> f64) -> (f64, f6
     let half = sampling(at).hypot(trials);
     let z = at.atanh();
     ((z - half).tanh().clamp(0.0, mean), (z + half).tanh().clamp(mean, 1.0))
+}
+
+/// The interval for each agreement of halves; [0, 1] if the sampling error is `unknown`, as in a run that ended early.
+pub(super) fn intervals(
+    agreements: &[Vec<f64>],
+    resamples: &[Vec<Vec<f64>>],
+    unknown: bool,
+) -> Vec<(f64, f64)> {
+    let each = agreements.iter().zip(resamples);
+    each.map(|(agreements, resamples)| match unknown {
+        true => (0.0, 1.0),
+        false => interval(agreements, resamples),
+    })
+    .collect()
+}
+
+/// The interval for the agreement of each component with fits from other seeds; [0, 1] if these ended early.
+pub(super) fn of_seeds(trials: &[Vec<f64>], k: usize, late: bool) -> Vec<(f64, f64)> {
+    let of = |j: usize| trials.iter().map(|fit| fit[j]).collect::<Vec<f64>>();
+    (0..k).map(|j| if late { (0.0, 1.0) } else { over_seeds(&of(j)) }).collect()
 }
 
 /// An agreement of 1 is infinitely far on Fisher's scale.

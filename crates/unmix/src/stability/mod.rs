@@ -262,11 +262,11 @@ where
     let own: Vec<Vec<f64>> = (0..k).map(|j| halved.of(j)).collect();
     // The bound is from simulations of axes and sources, and too narrow for units: for atoms and units it is used on request alone.
     let unknown = late || (alone && number == 0 && trials.bootstrap.is_none());
-    let space_interval = intervals(&spaces, &resamples.spaces, unknown);
+    let space_interval = interval::intervals(&spaces, &resamples.spaces, unknown);
     Ok(Stability {
         clusters: clustered(&reference, model, (&restarted, &others[..]), (&halved, &fitted[..])),
         verdicts: verdict::verdicts(groups, &space_interval, k == p),
-        interval: intervals(&own, &resamples.own, unknown),
+        interval: interval::intervals(&own, &resamples.own, unknown),
         space: spaces.iter().map(|splits| splits.iter().sum::<f64>() / splits.len().max(1) as f64).collect(),
         space_interval,
         splits: trials.splits,
@@ -277,7 +277,7 @@ where
         gaussian,
         restarts: restarts.then(|| mean(&restarted.agreement, k)),
         restarts_least: restarts.then(|| least(&restarted.agreement, k)),
-        restarts_interval: restarts.then(|| of_seeds(&restarted.agreement, k, late)),
+        restarts_interval: restarts.then(|| interval::of_seeds(&restarted.agreement, k, late)),
         index: index(&[&halved.to_model[..], &restarted.to_model].concat(), k),
         block_length: together.block_length,
     })
@@ -321,25 +321,9 @@ fn groups(
     verdict::groups(k, &evidence)
 }
 
-/// The interval for each agreement of halves; [0, 1] if the sampling error is `unknown`, as in a run that ended early.
-fn intervals(agreements: &[Vec<f64>], resamples: &[Vec<Vec<f64>>], unknown: bool) -> Vec<(f64, f64)> {
-    let each = agreements.iter().zip(resamples);
-    each.map(|(agreements, resamples)| match unknown {
-        true => (0.0, 1.0),
-        false => interval::interval(agreements, resamples),
-    })
-    .collect()
-}
-
 /// The smallest agreement of each component over the trials.
 fn least(trials: &[Vec<f64>], k: usize) -> Vec<f64> {
     (0..k).map(|j| trials.iter().map(|t| t[j]).fold(1.0, f64::min)).collect()
-}
-
-/// The interval for the agreement of each component with fits from other seeds; [0, 1] if these ended early.
-fn of_seeds(trials: &[Vec<f64>], k: usize, late: bool) -> Vec<(f64, f64)> {
-    let of = |j: usize| trials.iter().map(|fit| fit[j]).collect::<Vec<f64>>();
-    (0..k).map(|j| if late { (0.0, 1.0) } else { interval::over_seeds(&of(j)) }).collect()
 }
 
 /// The number of resamples of so many `blocks` of rows: the one requested, or else the default.
