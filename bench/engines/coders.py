@@ -1,16 +1,20 @@
 """Sparse codes and dictionaries: ours, and those of SPAMS, scikit-learn and celer."""
 
+import time
 import warnings
 
 import numpy as np
 from harness.data import ALPHA, beside
 
-from . import engine
+from . import Outside, engine
+from .pytorch import _torch
 
 #: Number of atoms of a code in the task "omp".
 N_NONZERO = 10
 #: Mini-batch size of the task "dictionary".
 BATCH = 256
+#: Number of layers of the task "lista".
+LAYERS = 16
 
 
 def _atoms(job):
@@ -83,6 +87,56 @@ def scikit_lars(job):
 @engine("omp", "scikit-learn", needs="sklearn")
 def scikit_omp(job):
     return _scikit(job, algorithm="omp", n_nonzero_coefs=N_NONZERO)
+
+
+@engine("lasso file", "unmix", needs="unmix")
+def lasso_file(job):
+    """Codes from a file to a file."""
+    import unmix
+    from harness.data import random_atoms
+    from harness.worker import memory
+    from scipy.sparse import load_npz
+
+    out, first = beside(job.path, ".codes.npz"), np.load(job.path, mmap_mode="r")[:1000]
+    coder = unmix.SparseCoder(random_atoms(job.k, first.shape[1]).astype(first.dtype), alpha=file_alpha(first, job.k)).fit(first)
+    start = time.perf_counter()
+    coder.encode(job.path, out=out)
+    taken, peak = time.perf_counter() - start, memory("VmHWM")
+    codes = load_npz(out)[:1000]
+    out.unlink()
+    return Outside(times=[taken], answer={"codes": codes}, peak_kib=peak)
+
+
+def file_alpha(rows, k):
+    """A quarter of the smallest alpha of zero codes, in the mean over some rows."""
+    from harness.data import random_atoms
+
+    return float(abs(rows @ random_atoms(k, rows.shape[1]).T).max(axis=1).mean() / 4)
+
+
+@engine("lista", "unmix", needs="unmix")
+def lista(job):
+    """The network before training, which is as fast as after it, and whose codes are known: those of as many steps of ISTA."""
+    import unmix
+
+    X = job.X
+    net = unmix.LISTA(_atoms(job), alpha=ALPHA, n_layers=LAYERS, max_epochs=0).fit(X[:1000])
+    return lambda: net.transform(X), _codes
+
+
+@engine("lista", "PyTorch loop", needs="torch")
+def lista_loop(job):
+    torch = _torch(job)
+    X, A = torch.from_numpy(job.X), torch.from_numpy(_atoms(job).astype(job.X.dtype))
+    step = 1 / torch.linalg.matrix_norm(A, ord=2) ** 2
+
+    def work():
+        codes = torch.nn.functional.softshrink(step * (X @ A.T), float(step * ALPHA))
+        for _ in range(LAYERS - 1):
+            codes = torch.nn.functional.softshrink(torch.addmm(codes, X - codes @ A, A.T, alpha=float(step)), float(step * ALPHA))
+        return codes
+
+    return work, lambda codes: {"codes": codes.numpy()}
 
 
 def _learned(fitted):

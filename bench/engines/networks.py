@@ -1,16 +1,18 @@
 """Networks of one hidden layer, trained on mini-batches: unmix, and loops in PyTorch of the same steps."""
 
+import time
 import warnings
 
 import numpy as np
 
-from . import engine
+from . import Outside, engine
 from .pytorch import _torch
 
-#: Settings of rows of the tasks "dae", "rbm" and "sae", by their names in unmix.
+#: Settings of rows of the tasks "dae", "rbm", "sae", "sae relu" and "sae file", by their names in unmix.
 DAE = {"corruption": 0.2, "learning_rate": 1e-3, "batch_size": 128, "max_epochs": 3}
 RBM = {"learning_rate": 0.01, "batch_size": 128, "max_epochs": 3}
 SAE = {"l0": 32, "learning_rate": 1e-3, "batch_size": 1024, "max_epochs": 3}
+RELU = {"activation": "relu", "alpha": 0.2, "learning_rate": 1e-3, "batch_size": 1024, "max_epochs": 3}
 
 #: Rows whose reconstruction is checked.
 CHECKED = 20_000
@@ -47,6 +49,54 @@ def sae(job):
     import unmix
 
     return _ours(job, unmix.SparseAutoencoder(job.k, random_state=0, **SAE))
+
+
+def _active(codes):
+    """The mean number of active units of a row."""
+    return float((np.asarray(codes) != 0).sum(axis=1).mean())
+
+
+@engine("sae relu", "unmix", needs="unmix")
+def sae_relu(job):
+    import unmix
+
+    work, _ = _ours(job, unmix.SparseAutoencoder(job.k, random_state=0, **RELU))
+    X = job.X[:CHECKED]
+
+    def extract(fitted):
+        codes = fitted.transform(X)
+        return {"rebuilt": fitted.inverse_transform(codes), "active": _active(codes)}
+
+    return work, extract
+
+
+def _epoch(job, rows):
+    """Time of an epoch over ``rows``: the difference between fits of two epochs and of one, without the passes for mean and scale."""
+    import unmix
+
+    def timed(epochs):
+        settings = {**SAE, "max_epochs": epochs}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            start = time.perf_counter()
+            fitted = unmix.SparseAutoencoder(job.k, random_state=0, **settings).fit(rows)
+        return fitted, time.perf_counter() - start
+
+    from harness.worker import memory
+
+    (_, one), (fitted, two) = timed(1), timed(2)
+    peak, first = memory("VmHWM"), np.load(job.path, mmap_mode="r")[:CHECKED].astype(np.float32)
+    return Outside(times=[two - one], answer={"rebuilt": fitted.inverse_transform(fitted.transform(first))}, peak_kib=peak)
+
+
+@engine("sae file", "unmix", needs="unmix")
+def sae_file(job):
+    return _epoch(job, job.path)
+
+
+@engine("sae file", "unmix memory", needs="unmix")
+def sae_memory(job):
+    return _epoch(job, job.X.astype(np.float32))
 
 
 def _standardised(torch, X):
@@ -126,11 +176,27 @@ def rbm_loop(job):
     return work, extract
 
 
+def _largest(torch, codes):
+    """The codes with all but the ``l0`` largest entries of each row set to 0."""
+    values, units = codes.topk(SAE["l0"], dim=1)
+    return torch.zeros_like(codes).scatter(1, units, values)
+
+
 @engine("sae", "PyTorch Adam", needs="torch")
 def sae_loop(job):
-    """Dense codes, automatic differentiation, torch's fused Adam; atoms of length 1, the gradient along them removed."""
     torch = _torch(job)
-    X, k, l0, epochs, size = job.X, job.k, SAE["l0"], SAE["max_epochs"], SAE["batch_size"]
+    return _autoencoder(job, torch, SAE, lambda codes: _largest(torch, codes))
+
+
+@engine("sae relu", "PyTorch Adam", needs="torch")
+def sae_relu_loop(job):
+    return _autoencoder(job, _torch(job), RELU, lambda codes: codes)
+
+
+def _autoencoder(job, torch, settings, keep):
+    """Dense codes, automatic differentiation, torch's fused Adam; atoms of length 1, the gradient along them removed. ``keep`` chooses among the
+    codes of ReLU."""
+    X, k, epochs, size, alpha = job.X, job.k, settings["max_epochs"], settings["batch_size"], settings.get("alpha", 0.0)
 
     def work():
         torch.manual_seed(0)
@@ -142,16 +208,17 @@ def sae_loop(job):
         V = torch.nn.functional.normalize(torch.randn(k, p), dim=1)
         parts = [V.T.contiguous().requires_grad_(True), torch.zeros(k, requires_grad=True), V.requires_grad_(True), torch.zeros(p, requires_grad=True)]
         W, b, V, c = parts
-        optimiser = torch.optim.Adam(parts, lr=SAE["learning_rate"], eps=1e-7, fused=True)
+        optimiser = torch.optim.Adam(parts, lr=settings["learning_rate"], eps=1e-7, fused=True)
         total = epochs * -(-n // size)
         share = lambda t: min(1.0, (t + 1) / (0.05 * total), (total - t) / (0.2 * total))
         schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, share)
         for batch in _batches(torch, n, size, epochs):
             x = rows[batch]
             with torch.enable_grad():
-                values, units = torch.relu(torch.addmm(b, x - c, W)).topk(l0, dim=1)
-                codes = torch.zeros(len(x), k).scatter(1, units, values)
+                codes = keep(torch.relu(torch.addmm(b, x - c, W)))
                 loss = 0.5 * (torch.addmm(c, codes, V) - x).square().sum() / len(x)
+                if alpha:
+                    loss = loss + alpha * codes.sum() / len(x)
                 loss.backward()
             V.grad -= V * (V * V.grad).sum(dim=1, keepdim=True)
             optimiser.step()
@@ -163,8 +230,7 @@ def sae_loop(job):
     def extract(result):
         (W, b, V, c), mean, scale = result
         x = (torch.from_numpy(X[:CHECKED]) - mean) * scale
-        values, units = torch.relu((x - c) @ W + b).topk(l0, dim=1)
-        codes = torch.zeros(len(x), k).scatter(1, units, values)
-        return {"rebuilt": ((codes @ V + c) / scale + mean).numpy()}
+        codes = keep(torch.relu((x - c) @ W + b))
+        return {"rebuilt": ((codes @ V + c) / scale + mean).numpy(), "active": _active(codes)}
 
     return work, extract

@@ -375,6 +375,31 @@ def check_lasso(row, answer, path):
     return _judge(row, {"gap": gap / value})
 
 
+def check_lasso_file(row, answer, path):
+    """The gaps of the first codes as a fraction of their objective."""
+    from engines.coders import file_alpha
+
+    from .data import random_atoms
+
+    X = np.load(path, mmap_mode="r")[: answer["codes"].shape[0]]
+    value, gap = lasso(X, answer["codes"], random_atoms(row.k, X.shape[1]), file_alpha(X, row.k))
+    return _judge(row, {"gap": gap / value})
+
+
+def check_lista(row, answer, path):
+    """The largest difference of the first codes from as many steps of ISTA in double precision, relative to the largest code."""
+    from engines.coders import LAYERS
+
+    from .data import ALPHA
+
+    X, A = np.load(path)[:2000].astype(np.float64), np.load(beside(path, ".atoms.npy")).astype(np.float64)
+    step, Z = 1 / np.linalg.norm(A, ord=2) ** 2, np.zeros((len(X), len(A)))
+    for _ in range(LAYERS):
+        Z += step * (X - Z @ A) @ A.T
+        Z = np.sign(Z) * np.maximum(np.abs(Z) - step * ALPHA, 0)
+    return _judge(row, {"codes": float(np.abs(answer["codes"][:2000] - Z).max() / np.abs(Z).max())})
+
+
 def check_lasso_wide(row, answer, path):
     """The gap of the code as a fraction of half the squared norm of the row."""
     from engines.coders import PART
@@ -438,14 +463,24 @@ def check_rebuilt(row, answer, path):
     X = np.load(path, mmap_mode="r")[: len(rebuilt)].astype(np.float64)
     if rebuilt.shape != X.shape or not np.isfinite(rebuilt).all():
         raise Wrong(f"a reconstruction of shape {rebuilt.shape}, or not finite")
-    return _judge(row, {"lost": float(((X - rebuilt) ** 2).sum() / ((X - X.mean(axis=0)) ** 2).sum())})
+    errors = {"lost": float(((X - rebuilt) ** 2).sum() / ((X - X.mean(axis=0)) ** 2).sum())}
+    if "active" in row.answer:
+        errors["active"] = abs(answer["active"] - ACTIVE)
+    return _judge(row, errors)
 
+
+#: Mean number of active units that the penalty of the task "sae relu" is meant to leave.
+ACTIVE = 64
 
 CHECKS = {
     "dae": check_rebuilt,
     "rbm": check_rebuilt,
     "sae": check_rebuilt,
+    "sae relu": check_rebuilt,
+    "sae file": check_rebuilt,
     "lasso": check_lasso,
+    "lasso file": check_lasso_file,
+    "lista": check_lista,
     "lasso wide": check_lasso_wide,
     "omp": check_omp,
     "dictionary": check_dictionary,

@@ -221,11 +221,21 @@ def overcomplete(path, n, p, atoms, active, dtype):
     generator = np.random.default_rng(zlib.crc32(f"overcomplete {n} {p} {atoms} {active}".encode()))
     directions = generator.standard_normal((atoms, p))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    X = 0.05 * generator.standard_normal((n, p))
-    for _ in range(active):
-        X += (1 + generator.exponential(size=(n, 1))) * directions[generator.integers(0, atoms, n)]
     with path.open("wb") as file:
-        np.save(file, np.asarray(X, dtype=dtype))
+        np.lib.format.write_array_header_1_0(file, {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (n, p)})
+        # Blocks as large as the smaller data sets of this kind.
+        for start in range(0, n, 200_000):
+            rows = min(200_000, n - start)
+            X = 0.05 * generator.standard_normal((rows, p))
+            for _ in range(active):
+                X += (1 + generator.exponential(size=(rows, 1))) * directions[generator.integers(0, atoms, rows)]
+            file.write(np.ascontiguousarray(X, dtype=dtype).data)
+
+
+def random_atoms(k, p):
+    """Atoms of length 1 in random directions."""
+    atoms = np.random.default_rng(zlib.crc32(f"random atoms {k} {p}".encode())).standard_normal((k, p))
+    return atoms / np.linalg.norm(atoms, axis=1, keepdims=True)
 
 
 #: Weight of the penalty in rows of the tasks "lasso" and "dictionary".
