@@ -48,6 +48,7 @@
 
 mod autoencoder;
 pub mod biclusters;
+mod choices;
 pub mod data;
 pub mod datasets;
 mod elementwise;

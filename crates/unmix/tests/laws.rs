@@ -8,6 +8,7 @@ mod covered;
 mod effect;
 mod equivariant;
 mod incremental;
+mod kinds;
 mod limits;
 mod moved;
 mod optimal;

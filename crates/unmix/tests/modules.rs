@@ -5,8 +5,9 @@ mod public_types;
 use std::path::{Path, PathBuf};
 
 /// The modules below `src`, each of which imports only those before it.
-const ORDER: [&str; 27] = [
+const ORDER: [&str; 28] = [
     "error",
+    "choices",
     "machine",
     "num",
     "elementwise",

@@ -3,8 +3,7 @@
 
 use super::wording::{WIDTH, filled, sentences, value};
 use std::fmt::Write;
-use std::ops::Bound;
-use unmix::method::{Kind, Method, Setting};
+use unmix::method::{Method, Setting};
 
 /// The first lines of the generated module.
 const HEAD: &str = r#""""Parameters of the estimators: names, types, ranges and defaults.
@@ -250,30 +249,27 @@ fn parameters(method: &Method) -> Vec<Parameter> {
 }
 
 fn parameter(method: &Method, setting: &Setting) -> Parameter {
-    let annotation = match alias(method, setting) {
-        Some(alias) => annotations(&setting.kind).iter().fold(alias, |all, one| match one.as_str() {
-            words if words.starts_with("Literal[\"") => all,
-            other => format!("{all} | {other}"),
-        }),
-        None => annotations(&setting.kind).join(" | "),
-    };
-    let constraint = constraints(&setting.kind).into_iter().map(|one| match alias(method, setting) {
-        Some(alias) if one.starts_with("StrOptions") => format!("StrOptions(set(get_args({alias})))"),
-        _ => one,
-    });
+    let of_kind = setting.kind.in_python();
+    let (mut annotations, mut constraints) = (of_kind.annotations, of_kind.constraints);
+    if let Some(alias) = alias(method, setting) {
+        annotations.retain(|one| !one.starts_with("Literal[\""));
+        annotations.insert(0, alias.clone());
+        let words = constraints.iter_mut().filter(|one| one.starts_with("StrOptions"));
+        words.for_each(|one| *one = format!("StrOptions(set(get_args({alias})))"));
+    }
     let mut parameter = Parameter {
         name: setting.name.into(),
-        annotation,
-        described: described(&setting.kind),
+        annotation: annotations.join(" | "),
+        described: of_kind.described,
         default: if setting.default.is_empty() { String::new() } else { value(setting.default) },
         doc: sentences(setting.doc),
-        constraint: constraint.collect(),
+        constraint: constraints,
     };
     if setting.tensor {
         parameter.annotation += " | Estimator | str | PathLike[str] | Files";
         parameter.described += ", fitted estimator, path or Files";
         parameter.constraint.push("*START".into());
-    } else if takes_a_table(&setting.kind) {
+    } else if setting.kind.takes_table() {
         // A handle is array-like for scikit-learn: it has a shape.
         parameter.annotation += " | str | PathLike[str] | Files";
         parameter.described += ", path or Files";
@@ -282,126 +278,8 @@ fn parameter(method: &Method, setting: &Setting) -> Parameter {
     parameter
 }
 
-/// Whether a table is among the values of a kind.
-fn takes_a_table(kind: &Kind) -> bool {
-    match kind {
-        Kind::Table(_) => true,
-        Kind::AnyOf(kinds) => kinds.iter().any(takes_a_table),
-        _ => false,
-    }
-}
-
 /// The name of the type alias for a setting with more than 8 choices, too many for a signature.
 fn alias(method: &Method, setting: &Setting) -> Option<String> {
     let many = setting.choices().len() > 8;
     many.then(|| format!("{}{}", method.class, setting.name[..1].to_uppercase() + &setting.name[1..]))
-}
-
-/// The annotations of a kind of setting.
-fn annotations(kind: &Kind) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    let own = match kind {
-        Kind::Null => "None".into(),
-        Kind::Bool => "bool".into(),
-        Kind::False => "Literal[False]".into(),
-        Kind::Integer { .. } => "int".into(),
-        Kind::Number { .. } | Kind::Share => "float".into(),
-        // The share in the name is any number: no list of literals has all of them.
-        Kind::ShareName => "str".into(),
-        Kind::Words(words) => {
-            let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-            format!("Literal[{}]", words.join(", "))
-        }
-        Kind::List(_) | Kind::PerColumn(_) | Kind::PerLayer(_) | Kind::Table(_) => "ArrayLike".into(),
-        Kind::Arguments(_) => "dict[str, Any]".into(),
-        Kind::Callable => "Callable[..., Any]".into(),
-        Kind::AnyOf(kinds) => {
-            for one in kinds.iter().flat_map(annotations) {
-                if !all.contains(&one) {
-                    all.push(one);
-                }
-            }
-            return all;
-        }
-        other => panic!("{other:?} has no annotation"),
-    };
-    vec![own]
-}
-
-/// The constraints of a kind for scikit-learn's parameter validation.
-fn constraints(kind: &Kind) -> Vec<String> {
-    let end = |bound: &Bound<f64>| match bound {
-        Bound::Included(x) | Bound::Excluded(x) => x.to_string(),
-        Bound::Unbounded => "None".into(),
-    };
-    let own = match kind {
-        Kind::Null => "None".into(),
-        Kind::Bool => "\"boolean\"".into(),
-        Kind::False => "Options(bool, {False})".into(),
-        Kind::Integer { least, most: None } => format!("Interval(Integral, {least}, None, closed=\"left\")"),
-        Kind::Integer { least, most: Some(most) } => {
-            format!("Interval(Integral, {least}, {most}, closed=\"both\")")
-        }
-        Kind::Number { from, to } => {
-            let closed = match (from, to) {
-                (Bound::Included(_), Bound::Included(_)) => "both",
-                (Bound::Included(_), _) => "left",
-                (_, Bound::Included(_)) => "right",
-                _ => "neither",
-            };
-            format!("Interval(Real, {}, {}, closed=\"{closed}\")", end(from), end(to))
-        }
-        Kind::Share => "Interval(RealNotInt, 0, 1, closed=\"neither\")".into(),
-        Kind::ShareName => "ShareName()".into(),
-        Kind::Words(words) => {
-            let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-            format!("StrOptions({{{}}})", words.join(", "))
-        }
-        Kind::List(_) | Kind::PerColumn(_) | Kind::PerLayer(_) | Kind::Table(_) => "\"array-like\"".into(),
-        Kind::Arguments(_) => "dict".into(),
-        Kind::Callable => "callable".into(),
-        Kind::AnyOf(kinds) => return kinds.iter().flat_map(constraints).collect(),
-        other => panic!("scikit-learn has no constraint for {other:?}"),
-    };
-    vec![own]
-}
-
-/// The type in words, as numpydoc writes it: `int, "auto" or None`.
-fn described(kind: &Kind) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    for part in description(kind) {
-        if !parts.contains(&part) {
-            parts.push(part);
-        }
-    }
-    match parts.split_last() {
-        Some((last, before)) if !before.is_empty() => format!("{} or {last}", before.join(", ")),
-        _ => parts.join(""),
-    }
-}
-
-fn description(kind: &Kind) -> Vec<String> {
-    let own = match kind {
-        Kind::Null => "None".into(),
-        Kind::Bool => "bool".into(),
-        Kind::False => "False".into(),
-        Kind::Integer { .. } => "int".into(),
-        Kind::Number { .. } | Kind::Share => "float".into(),
-        Kind::ShareName => return Vec::new(),
-        Kind::Words([one]) => format!("\"{one}\""),
-        Kind::Words(many) if many.len() > 8 => "str".into(),
-        Kind::Words(words) => {
-            let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-            format!("{{{}}}", words.join(", "))
-        }
-        Kind::List(_) => "array-like of shape (n_components,)".into(),
-        Kind::PerColumn(_) => "array-like of shape (n_features,)".into(),
-        Kind::PerLayer(_) => "array-like of shape (n_layers,)".into(),
-        Kind::Table(shape) => format!("array-like of shape {shape}"),
-        Kind::Arguments(_) => "dict".into(),
-        Kind::Callable => "callable".into(),
-        Kind::AnyOf(kinds) => return kinds.iter().flat_map(description).collect(),
-        other => panic!("{other:?} has no description"),
-    };
-    vec![own]
 }

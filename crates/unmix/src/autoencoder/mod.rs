@@ -33,24 +33,24 @@ pub(crate) use pass::{Pass, Penalty, Terms};
 pub(crate) use penalty_control::PenaltyControl;
 pub use top::TopRows;
 
-use serde::{Deserialize, Serialize};
+use crate::choices::choices;
 
-/// Activation: the map from pre-activations to codes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Activation {
-    /// `max(u, 0)`, with a penalty on the sum of the codes.
-    Relu,
-    /// The largest pre-activations of a row, if they are positive (Gao et al. 2024).
-    #[default]
-    Topk,
-    /// The largest pre-activations of a whole batch; for new rows, those above a threshold (Bussmann et al. 2024).
-    BatchTopk,
-    /// `u` if it is above the threshold of the unit, with a penalty on the number of active units (Rajamanoharan et al. 2024b).
-    Jumprelu,
-    /// One set of pre-activations selects the active units, another gives their magnitudes (Rajamanoharan et al. 2024a).
-    Gated,
+choices! {
+    /// Activation: the map from pre-activations to codes.
+    #[derive(Default)]
+    pub enum Activation {
+        /// `max(u, 0)`, with a penalty on the sum of the codes.
+        Relu = "relu",
+        /// The largest pre-activations of a row, if they are positive (Gao et al. 2024).
+        #[default]
+        Topk = "topk",
+        /// The largest pre-activations of a whole batch; for new rows, those above a threshold (Bussmann et al. 2024).
+        BatchTopk = "batch-topk",
+        /// `u` if it is above the threshold of the unit, with a penalty on the number of active units (Rajamanoharan et al. 2024b).
+        Jumprelu = "jumprelu",
+        /// One set of pre-activations selects the active units, another gives their magnitudes (Rajamanoharan et al. 2024a).
+        Gated = "gated",
+    }
 }
 
 impl Activation {
@@ -60,20 +60,20 @@ impl Activation {
     }
 }
 
-/// Treatment of dead units, which no row activates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum DeadUnit {
-    /// `Auxk` if the number of active units is set, `Resample` if it is penalised.
-    #[default]
-    Auto,
-    /// An auxiliary loss: dead units reconstruct the residual of the others (Gao et al. 2024).
-    Auxk,
-    /// A dead unit is reinitialised at a row with a large reconstruction error (Bricken et al. 2023).
-    Resample,
-    /// Nothing.
-    Keep,
+choices! {
+    /// Treatment of dead units, which no row activates.
+    #[derive(Default)]
+    pub enum DeadUnit {
+        /// `Auxk` if the number of active units is set, `Resample` if it is penalised.
+        #[default]
+        Auto = "auto",
+        /// An auxiliary loss: dead units reconstruct the residual of the others (Gao et al. 2024).
+        Auxk = "auxk",
+        /// A dead unit is reinitialised at a row with a large reconstruction error (Bricken et al. 2023).
+        Resample = "resample",
+        /// Nothing.
+        Keep = "keep",
+    }
 }
 
 #[cfg(test)]

@@ -1,29 +1,27 @@
 //! Activations: `h(z)`, `h'(z)` and `h''(z)`, with a parameter `a` of `h` for each component.
 
+use crate::choices::choices;
 use crate::num::simd::SIMD_WIDTH;
 use crate::num::{Real, widest};
-use serde::{Deserialize, Serialize};
 
-/// The function of an activation, of a code `z` and a parameter `a`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum ActivationFunction {
-    /// `a tanh(z / a)`: slope 1 at 0, bounded by `a`.
-    #[default]
-    Tanh,
-    /// `z` clipped to `[-a, a]`.
-    #[serde(rename = "hard")]
-    HardTanh,
-    /// `a tanh(z)`: slope `a` at 0. With `a = 1 / std(tanh z)`, renewed as codes change, its values have unit variance.
-    #[serde(rename = "steep")]
-    ScaledTanh,
-    /// The sign of `z`.
-    Sign,
-    /// `z` itself.
-    Identity,
-    /// `max(z, 0)`; its slope at 0 is taken to be 0.
-    Relu,
+choices! {
+    /// The function of an activation, of a code `z` and a parameter `a`.
+    #[derive(Default)]
+    pub enum ActivationFunction {
+        /// `a tanh(z / a)`: slope 1 at 0, bounded by `a`.
+        #[default]
+        Tanh = "tanh",
+        /// `z` clipped to `[-a, a]`.
+        HardTanh = "hard",
+        /// `a tanh(z)`: slope `a` at 0. With `a = 1 / std(tanh z)`, renewed as codes change, its values have unit variance.
+        ScaledTanh = "steep",
+        /// The sign of `z`.
+        Sign = "sign",
+        /// `z` itself.
+        Identity = "identity",
+        /// `max(z, 0)`; its slope at 0 is taken to be 0.
+        Relu = "relu",
+    }
 }
 
 impl ActivationFunction {

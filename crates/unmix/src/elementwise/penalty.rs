@@ -1,19 +1,18 @@
 //! Sparsity penalties, with their derivatives: functions that are small if most numbers are near 0.
 
+use crate::choices::choices;
 use crate::num::{Real, widest};
-use serde::{Deserialize, Serialize};
 
-/// A smooth approximation of `|y|`: its sum over codes approximates their L1 norm.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Penalty {
-    /// `log cosh y`.
-    #[default]
-    #[serde(rename = "logcosh")]
-    LogCosh,
-    /// `sqrt(y² + 0.01)` (Le et al. 2011).
-    SmoothL1,
+choices! {
+    /// A smooth approximation of `|y|`: its sum over codes approximates their L1 norm.
+    #[derive(Default)]
+    pub enum Penalty {
+        /// `log cosh y`.
+        #[default]
+        LogCosh = "logcosh",
+        /// `sqrt(y² + 0.01)` (Le et al. 2011).
+        SmoothL1 = "smooth-l1",
+    }
 }
 
 /// The constant of [`Penalty::SmoothL1`]: the squared width of its rounded part.

@@ -3,6 +3,7 @@
 use super::view::{SweptRows, View};
 use super::warnings::{mixed_sources, sizes, warnings_about};
 use super::{Limits, Search, SolverResult, solver_name};
+use crate::choices::choices;
 use crate::data::Rows;
 use crate::error::Result;
 use crate::model::{Arrangement, Method, Model, Report, Tensor};
@@ -11,21 +12,20 @@ use crate::num::{Dtype, Matrix, Real, factor};
 use crate::run::Run;
 use crate::spectrum::{Coordinates, Inverse};
 use crate::stats::Contrast;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Order of the sources.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Order {
-    /// Variance of the back-projection, largest first.
-    #[default]
-    Variance,
-    /// Kurtosis, largest first.
-    Kurtosis,
-    /// As returned by the solver.
-    Found,
+choices! {
+    /// Order of the sources.
+    #[derive(Default)]
+    pub enum Order {
+        /// Variance of the back-projection, largest first.
+        #[default]
+        Variance = "variance",
+        /// Kurtosis, largest first.
+        Kurtosis = "kurtosis",
+        /// As returned by the solver.
+        Found = "found",
+    }
 }
 
 /// Scale of the sources.

@@ -1,19 +1,20 @@
 //! Optimisers: stochastic gradient descent with momentum, and Adam.
 
+use crate::choices::choices;
 use crate::num::parallel;
 use crate::num::{Real, widest};
 use serde::{Deserialize, Serialize};
 
-/// The update rule of the parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Optimiser {
-    /// Stochastic gradient descent with momentum 0.9. Not invariant to the scale of the rows.
-    Sgd,
-    /// Adam (Kingma & Ba 2015), with decay rates 0.9 and 0.999.
-    #[default]
-    Adam,
+choices! {
+    /// The update rule of the parameters.
+    #[derive(Default)]
+    pub enum Optimiser {
+        /// Adam (Kingma & Ba 2015), with decay rates 0.9 and 0.999.
+        #[default]
+        Adam = "adam",
+        /// Stochastic gradient descent with momentum 0.9. Not invariant to the scale of the rows.
+        Sgd = "sgd",
+    }
 }
 
 const MOMENTUM: f64 = 0.9;

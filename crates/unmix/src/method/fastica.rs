@@ -11,10 +11,11 @@
 use super::ica::{ContrastFunction, from_settings, initial, memory, pooled};
 use super::pca::Components;
 use super::{Accepts, Fit, Method, as_map};
+use crate::choices::choices;
 use crate::data::Rows;
 use crate::error::Result;
 use crate::ica::{self, Algorithm, Limits, Order, Preparation, Search, Variance};
-use crate::model::{Code, ComponentRole, Kind, Model, NEVER, settings};
+use crate::model::{Axis, Code, ComponentRole, Kind, Model, NEVER, settings};
 use crate::num::Real;
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
@@ -28,17 +29,17 @@ settings! {
     pub struct FastIca {
         /// Number of sources: a number, a share of the variance between 0 and 1, or null for the rank of the rows.
         pub n_components: Components = null,
-            Kind::AnyOf(&[Kind::at_least(1), Kind::Share, Kind::ShareName, Kind::Null]), by_rows(),
+            Kind::AnyOf(&[Kind::at_least(1), Kind::SHARE, Kind::SHARE_NAME, Kind::Null]), by_rows(),
             of_other_words("rules are available in pca only"), only(&[&[("whiten", &["!false"])]]);
         /// Estimate all sources at once ('parallel'), or one after another ('deflation').
-        pub algorithm: FastIcaAlgorithm = "parallel", Kind::Words(&["parallel", "deflation"]);
+        pub algorithm: FastIcaAlgorithm = "parallel", Kind::Words(FastIcaAlgorithm::NAMES);
         /// Variance of the sources: 1, or `1 / n_samples`; false for data that are already whitened, from which no mean is then subtracted.
         pub whiten: FastIcaWhitening = "unit-variance",
-            Kind::AnyOf(&[Kind::Words(&["unit-variance", "arbitrary-variance"]), Kind::False]);
+            Kind::AnyOf(&[Kind::Words(SourceVariance::NAMES), Kind::FALSE]);
         /// Contrast function G used to measure non-Gaussianity. In Python also a callable: it gets an array, sources as rows, and returns g(x), the
         /// derivative of G, and the mean of g'(x) over the last axis; it is called in every iteration with a copy of all rows.
         pub fun: ContrastFunction = "logcosh",
-            Kind::AnyOf(&[Kind::Words(&["logcosh", "exp", "cube", "skew"]), Kind::Callable]);
+            Kind::AnyOf(&[Kind::Words(CONTRASTS), Kind::Callable]);
         /// The parameter 'alpha' of 'logcosh', whose derivative is `tanh(alpha x)`: from 1 to 2, null for 1. In Python also the arguments of a
         /// callable.
         pub fun_args: Option<Map<String, Value>> = null,
@@ -48,23 +49,22 @@ settings! {
         /// Convergence tolerance: the largest `1 - abs(<w_new, w_old>)` over the rows of the rotation, about half the square of the angle.
         pub tol: f64 = 0.0001, Kind::NON_NEGATIVE;
         /// Initial unmixing matrix, in whitened coordinates; null for a random rotation.
-        pub w_init: Option<Vec<Vec<f64>>> = null, Kind::AnyOf(&[Kind::Table("(n_components, n_components)"), Kind::Null]);
+        pub w_init: Option<Vec<Vec<f64>>> = null, Kind::AnyOf(&[Kind::table(Axis::Components, Axis::Components), Kind::Null]);
         /// Accepted for compatibility with scikit-learn: the solver is chosen by the shape of the data, and singular values are used wherever a
         /// scatter matrix does not resolve all directions.
-        pub whiten_solver: WhitenSolver = "svd", Kind::Words(&["svd", "eigh"]), only(NEVER);
+        pub whiten_solver: WhitenSolver = "svd", Kind::Words(WhitenSolver::NAMES), only(NEVER);
     }
     const SETTINGS;
 }
 
-/// Orthogonalisation of the sources: all at once, or one at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum FastIcaAlgorithm {
-    /// All at once.
-    Parallel,
-    /// One after another.
-    Deflation,
+choices! {
+    /// Orthogonalisation of the sources: all at once, or one at a time.
+    pub enum FastIcaAlgorithm {
+        /// All at once.
+        Parallel = "parallel",
+        /// One after another.
+        Deflation = "deflation",
+    }
 }
 
 /// Scale of the sources.
@@ -78,26 +78,24 @@ pub enum FastIcaWhitening {
     Whitened(SourceVariance),
 }
 
-/// The variance of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum SourceVariance {
-    /// 1.
-    UnitVariance,
-    /// `1 / n_samples`: sources of unit norm.
-    ArbitraryVariance,
+choices! {
+    /// The variance of a source.
+    pub enum SourceVariance {
+        /// 1.
+        UnitVariance = "unit-variance",
+        /// `1 / n_samples`: sources of unit norm.
+        ArbitraryVariance = "arbitrary-variance",
+    }
 }
 
-/// Solver of the whitening.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum WhitenSolver {
-    /// Chosen by the shape of the data, with singular values if a scatter matrix does not resolve all directions.
-    Svd,
-    /// The same as `Svd`; accepted for compatibility with scikit-learn.
-    Eigh,
+choices! {
+    /// Solver of the whitening.
+    pub enum WhitenSolver {
+        /// Chosen by the shape of the data, with singular values if a scatter matrix does not resolve all directions.
+        Svd = "svd",
+        /// The same as `Svd`; accepted for compatibility with scikit-learn.
+        Eigh = "eigh",
+    }
 }
 
 /// FastICA's row of the registry.
@@ -190,5 +188,13 @@ impl Fit for FastIca {
     }
 }
 
+/// The contrast functions of scikit-learn.
+const CONTRASTS: &[&str] = &[
+    ContrastFunction::LogCosh.name(),
+    ContrastFunction::Exp.name(),
+    ContrastFunction::Cube.name(),
+    ContrastFunction::Skew.name(),
+];
+
 /// Allowed values of `alpha` of 'logcosh'.
-const ALPHA: Kind = Kind::Number { from: Bound::Included(1.0), to: Bound::Included(2.0) };
+const ALPHA: Kind = Kind::number(Bound::Included(1.0), Bound::Included(2.0));

@@ -14,6 +14,7 @@
 
 use super::ppca::{Algorithm, Groups, Problem};
 use super::{Accepts, Fit, Kind, Method, needs, ppca};
+use crate::choices::choices;
 use crate::data::{Features, Rows};
 use crate::error::Result;
 use crate::model::{Model, Sums, settings};
@@ -33,7 +34,7 @@ settings! {
         /// Blocks of components that share one scale: their sizes, in decreasing order of variance, whose sum is the number of components; 'bic' for
         /// the blocks with the smallest Bayesian information criterion, and their number where `n_components` is null; null for a scale of its own
         /// for every component, as missing cells require.
-        pub groups: Option<Blocks> = null, Kind::AnyOf(&[Kind::List(&Kind::at_least(1)), Kind::Words(&["bic"]), Kind::Null]);
+        pub groups: Option<Blocks> = null, Kind::AnyOf(&[Kind::per_component(&Kind::at_least(1)), Kind::Words(BlockRule::NAMES), Kind::Null]);
         /// That of [PPCA](super::Ppca::noise_floor).
         pub noise_floor: f64, as in ppca::SETTINGS;
         /// That of [PPCA](super::Ppca::tol), for the iterations that only missing cells require.
@@ -57,13 +58,12 @@ pub enum Blocks {
     Rule(BlockRule),
 }
 
-/// The string `"bic"`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum BlockRule {
-    /// The blocks with the smallest Bayesian information criterion.
-    Bic,
+choices! {
+    /// The string `"bic"`.
+    pub enum BlockRule {
+        /// The blocks with the smallest Bayesian information criterion.
+        Bic = "bic",
+    }
 }
 
 /// The row of the registry.

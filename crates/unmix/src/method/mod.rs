@@ -28,7 +28,8 @@ pub mod stacked_rfn;
 pub mod subspace_clustering;
 
 pub use crate::model::{
-    Accepts, Condition, Fit, Kind, MakeSpec, Method, Setting, Variant, resolve, without_effect,
+    Accepts, Axis, Condition, Fit, Kind, MakeSpec, Method, NumberForm, PythonType, Setting, Variant, resolve,
+    without_effect,
 };
 pub use by_key::{continued, fit, fit_by_sums, fit_given, partial_fit, partial_fit_given};
 pub use complete_dictionary::CompleteDictionary;

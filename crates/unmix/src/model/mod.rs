@@ -52,7 +52,9 @@ pub use quality::{Measures, Parts, Quality, Residual};
 pub use registry::{Accepts, Fit, MakeSpec, Method, Variant};
 pub(crate) use report::constant_columns;
 pub use report::{Report, RunRecord, SIGNIFICANCE_LEVEL};
-pub use settings::{Condition, Counted, Kind, Setting, resolve, without_effect};
+pub use settings::{
+    Axis, Condition, Counted, Kind, NumberForm, PythonType, Setting, resolve, without_effect,
+};
 pub(crate) use settings::{NEVER, default_of, entry, named_share, replaced_by_table, settings, share_name};
 pub use sums::Sums;
 pub(crate) use tensor::require;

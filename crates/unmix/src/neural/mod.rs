@@ -44,7 +44,7 @@ pub use nonlinear_table::{NONLINEAR, NONLINEAR_MORE};
 pub use nonlinearity::{ActivationFunction, Slope};
 pub use spec::{Anchor, Constraint, DecoderScale, Lambda, Mean, Mix, Orthogonality, Sigma, Space, Spec};
 pub(crate) use spec::{Nested, Tail};
-pub(crate) use table::find_row;
 pub use table::{Order, TableEntry};
+pub(crate) use table::{find_row, keys};
 pub(crate) use train::train_by_widths;
 pub use train::{Trained, Training, TrainingStart, train};

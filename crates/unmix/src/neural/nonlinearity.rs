@@ -10,25 +10,25 @@
 //! An axis of large variance is selected if `E[z phi] < 0`, and two sources of the same distribution and of equal variance are
 //! separated if `E[phi'] - E[z phi] > 0` ([`pairs`](super::pairs)).
 
+use crate::choices::choices;
 use crate::elementwise::Activation;
 use crate::error::Result;
 use crate::num::simd::{SIMD_WIDTH, padded, put};
 use crate::num::{Real, widest};
 use crate::stats::{Packer, Unpacker};
-use serde::{Deserialize, Serialize};
 
 pub use crate::elementwise::ActivationFunction;
 
-/// The derivative of a nonlinearity, or a constant in its place.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Slope {
-    /// The derivative itself.
-    #[default]
-    True,
-    /// 1.
-    One,
+choices! {
+    /// The derivative of a nonlinearity, or a constant in its place.
+    #[derive(Default)]
+    pub enum Slope {
+        /// The derivative itself.
+        #[default]
+        True = "true",
+        /// 1.
+        One = "one",
+    }
 }
 
 /// A function, its slope, and its width `a`: one for all components, or one for each.

@@ -5,6 +5,7 @@
 //! and rules are half-gradients of them.
 
 use super::{ActivationFunction, Slope};
+use crate::choices::choices;
 
 /// A rule: the terms of its loss, and their weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -121,17 +122,18 @@ pub enum DecoderScale {
     EncoderSigma,
 }
 
-/// Standard deviations along the columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sigma {
-    /// 1.
-    One,
-    /// Learned parameters.
-    Trained,
-    /// Those of the batch.
-    Batch,
-    /// Roots of exponential moving averages of the variances of batches: `v <- 0.99 v + 0.01 var`.
-    Running,
+choices! {
+    /// Standard deviations along the columns.
+    pub enum Sigma {
+        /// Those of the batch.
+        Batch = "batch",
+        /// Roots of exponential moving averages of the variances of batches: `v <- 0.99 v + 0.01 var`.
+        Running = "ema",
+        /// Learned parameters.
+        Trained = "train",
+        /// 1.
+        One = "one",
+    }
 }
 
 /// Centring of the rows of a batch.

@@ -42,6 +42,17 @@ pub enum Step {
     QuarterOfLast,
 }
 
+/// The keys of a table, in order.
+pub(crate) const fn keys<const N: usize>(table: &[TableEntry; N]) -> [&'static str; N] {
+    let mut keys = [""; N];
+    let mut i = 0;
+    while i < N {
+        keys[i] = table[i].key;
+        i += 1;
+    }
+    keys
+}
+
 /// The entry of `table` with this key, or with this number, from 1, and its index.
 ///
 /// # Errors

@@ -66,8 +66,8 @@ impl Criterion {
         if name == "share" {
             return Ok(SHARES.map(Criterion::Share).to_vec());
         }
-        let rule = RULES.iter().find(|(known, _)| *known == name);
-        if let Some(criterion) = rule.and_then(|(_, rule)| Self::of(*rule)) {
+        let rule = RULES.into_iter().find(|rule| rule.name() == name);
+        if let Some(criterion) = rule.and_then(Self::of) {
             return Ok(vec![criterion]);
         }
         match named_share(name).or_else(|| name.parse().ok()) {
@@ -125,8 +125,8 @@ impl fmt::Display for Criterion {
         match self {
             Criterion::Share(share) => f.write_str(&share_name(*share)),
             other => {
-                let named = RULES.iter().find(|(_, rule)| Self::of(*rule) == Some(*other));
-                f.write_str(named.map_or("", |(name, _)| name))
+                let rule = RULES.into_iter().find(|rule| Self::of(*rule) == Some(*other));
+                f.write_str(rule.map_or("", Rule::name))
             }
         }
     }

@@ -5,24 +5,24 @@ use super::products::{
     shifted_distance, slice_rows, total,
 };
 use super::weights::{LayerWeights, bounded};
+use crate::choices::choices;
 use crate::data::Batch;
 use crate::error::Result;
 use crate::learn::{Learner, Updates};
 use crate::num::parallel;
 use crate::num::random::Stream;
 use crate::num::{Real, draws, widest};
-use serde::{Deserialize, Serialize};
 
-/// How rows are corrupted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Noise {
-    /// Entries are replaced by the mean of their column, each with the same probability (Vincent et al. 2008).
-    #[default]
-    Mask,
-    /// Normal noise is added to every entry.
-    Gaussian,
+choices! {
+    /// How rows are corrupted.
+    #[derive(Default)]
+    pub enum Noise {
+        /// Entries are replaced by the mean of their column, each with the same probability (Vincent et al. 2008).
+        #[default]
+        Mask = "mask",
+        /// Normal noise is added to every entry.
+        Gaussian = "gaussian",
+    }
 }
 
 /// The corruption of rows. Its draws depend on the seed, the epoch, the row and the column alone, not on batches.

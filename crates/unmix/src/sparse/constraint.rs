@@ -1,18 +1,18 @@
 //! Constraint set of the atoms of a dictionary, block coordinate descent over the atoms, and their coherence.
 
+use crate::choices::choices;
 use crate::num::{Matrix, kernel};
-use serde::{Deserialize, Serialize};
 
-/// Constraint on the norm of an atom.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum AtomNorm {
-    /// At most 1. At a minimum of the objective every atom that is used has norm 1.
-    #[default]
-    Ball,
-    /// Exactly 1.
-    Sphere,
+choices! {
+    /// Constraint on the norm of an atom.
+    #[derive(Default)]
+    pub enum AtomNorm {
+        /// At most 1. At a minimum of the objective every atom that is used has norm 1.
+        #[default]
+        Ball = "ball",
+        /// Exactly 1.
+        Sphere = "sphere",
+    }
 }
 
 /// The constraint set of every atom.

@@ -1,22 +1,23 @@
 //! Unused ("dead") atoms and their replacement.
 
 use super::constraint::{AtomSet, norm};
+use crate::choices::choices;
 use crate::num::Matrix;
 use crate::num::random::Stream;
 use serde::{Deserialize, Serialize};
 
-/// Replacement of an atom that no code has used for an epoch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum DeadUnit {
-    /// The row with the largest reconstruction error, scaled to norm 1; each row is used once.
-    #[default]
-    Residual,
-    /// A random row, scaled to norm 1.
-    Data,
-    /// The atom is kept.
-    Keep,
+choices! {
+    /// Replacement of an atom that no code has used for an epoch.
+    #[derive(Default)]
+    pub enum DeadUnit {
+        /// The row with the largest reconstruction error, scaled to norm 1; each row is used once.
+        #[default]
+        Residual = "residual",
+        /// A random row, scaled to norm 1.
+        Data = "data",
+        /// The atom is kept.
+        Keep = "keep",
+    }
 }
 
 /// A row and its reconstruction error.

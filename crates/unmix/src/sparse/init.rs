@@ -2,28 +2,27 @@
 
 use super::constraint::{AtomSet, norm};
 use super::dead::direction;
+use crate::choices::choices;
 use crate::num::Matrix;
 use crate::num::random::Stream;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Initial atoms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Init {
-    /// Random rows, scaled to norm 1, no two of them parallel.
-    #[default]
-    Data,
-    /// Rows whose directions are far from each other: each is drawn with a probability proportional to `1 - cos²` of its angle to the
-    /// nearest earlier one (Arthur & Vassilvitskii 2007).
-    #[serde(rename = "k-means++")]
-    KMeansPlusPlus,
-    /// A discrete cosine basis, overcomplete if there are more atoms than columns; for rows that are pictures, products of cosines over their
-    /// sides and, in colour, over the channels.
-    Dct,
-    /// Gaussian numbers of variance `1/p`, projected on the ball.
-    Random,
+choices! {
+    /// Initial atoms.
+    #[derive(Default)]
+    pub enum Init {
+        /// Random rows, scaled to norm 1, no two of them parallel.
+        #[default]
+        Data = "data",
+        /// Rows whose directions are far from each other: each is drawn with a probability proportional to `1 - cos²` of its angle to the
+        /// nearest earlier one (Arthur & Vassilvitskii 2007).
+        KMeansPlusPlus = "k-means++",
+        /// A discrete cosine basis, overcomplete if there are more atoms than columns; for rows that are pictures, products of cosines over their
+        /// sides and, in colour, over the channels.
+        Dct = "dct",
+        /// Gaussian numbers of variance `1/p`, projected on the ball.
+        Random = "random",
+    }
 }
 
 /// Cosine above which two rows are treated as parallel.

@@ -1,5 +1,6 @@
 //! Number of components to keep: all, a number, a fraction of the variance, or the result of a rule.
 
+use crate::choices::choices;
 use crate::error::{Error, Result};
 use crate::model::named_share;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -38,43 +39,42 @@ impl From<usize> for Components {
     }
 }
 
-/// A rule for the number of components.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Rule {
-    /// Laplace's approximation of the evidence (Minka 2000); for fewer rows than columns, of the directions that the rows span.
-    Minka,
-    /// The same under scikit-learn's name and with its condition: no fewer rows than columns.
-    Mle,
-    /// The Bayesian information criterion of probabilistic PCA (Schwarz 1978).
-    Bic,
-    /// Parallel analysis by permutation (Horn 1965); holds the rows in memory.
-    Parallel,
-    /// The optimal hard threshold for singular values (Gavish & Donoho 2014).
-    GavishDonoho,
-    /// The largest ratio of successive variances.
-    Gap,
-    /// The largest difference of successive variances.
-    GapDifference,
-    /// Bi-cross-validation (Owen & Perry 2009); holds the rows in memory.
-    Cv,
-    /// Prediction of held-out cells; for methods with a likelihood that take missing cells.
-    Cells,
-    /// The Akaike information criterion; for methods with a likelihood.
-    Aic,
+choices! {
+    /// A rule for the number of components.
+    pub enum Rule {
+        /// Laplace's approximation of the evidence (Minka 2000); for fewer rows than columns, of the directions that the rows span.
+        Minka = "minka",
+        /// The same under scikit-learn's name and with its condition: no fewer rows than columns.
+        Mle = "mle",
+        /// The Bayesian information criterion of probabilistic PCA (Schwarz 1978).
+        Bic = "bic",
+        /// Parallel analysis by permutation (Horn 1965); holds the rows in memory.
+        Parallel = "parallel",
+        /// The optimal hard threshold for singular values (Gavish & Donoho 2014).
+        GavishDonoho = "gavish-donoho",
+        /// The largest ratio of successive variances.
+        Gap = "gap",
+        /// The largest difference of successive variances.
+        GapDifference = "gap-difference",
+        /// Bi-cross-validation (Owen & Perry 2009); holds the rows in memory.
+        Cv = "cv",
+        /// Prediction of held-out cells; for methods with a likelihood that take missing cells.
+        Cells = "cells",
+        /// The Akaike information criterion; for methods with a likelihood.
+        Aic = "aic",
+    }
 }
 
-/// The rules based on variances and rows, by name: the single list for the settings of fits and for the table of all rules.
-pub(crate) const RULES: [(&str, Rule); 8] = [
-    ("minka", Rule::Minka),
-    ("mle", Rule::Mle),
-    ("bic", Rule::Bic),
-    ("gavish-donoho", Rule::GavishDonoho),
-    ("gap", Rule::Gap),
-    ("gap-difference", Rule::GapDifference),
-    ("parallel", Rule::Parallel),
-    ("cv", Rule::Cv),
+/// The rules based on variances and rows: the single list for the settings of fits and for the table of all rules.
+pub(crate) const RULES: [Rule; 8] = [
+    Rule::Minka,
+    Rule::Mle,
+    Rule::Bic,
+    Rule::GavishDonoho,
+    Rule::Gap,
+    Rule::GapDifference,
+    Rule::Parallel,
+    Rule::Cv,
 ];
 
 /// The names of [`RULES`].
@@ -82,19 +82,11 @@ pub(crate) const RULE_NAMES: [&str; RULES.len()] = {
     let mut names = [""; RULES.len()];
     let mut i = 0;
     while i < RULES.len() {
-        names[i] = RULES[i].0;
+        names[i] = RULES[i].name();
         i += 1;
     }
     names
 };
-
-impl Rule {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        let known = RULES.iter().find(|(_, rule)| *rule == self);
-        known.map_or(if self == Rule::Aic { "aic" } else { "cells" }, |(name, _)| name)
-    }
-}
 
 fn share_or_name<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<f64, D::Error> {
     #[derive(Deserialize)]
@@ -288,8 +280,8 @@ mod tests {
 
     #[test]
     fn rules_and_shares_are_written_as_they_are_named() {
-        for (name, rule) in RULES.into_iter().chain([("cells", Rule::Cells), ("aic", Rule::Aic)]) {
-            assert_eq!((rule.name(), serde_json::to_value(rule).unwrap()), (name, name.into()));
+        for rule in RULES {
+            assert_eq!(serde_json::to_value(rule).unwrap(), rule.name());
         }
         let read = |text: &str| serde_json::from_str::<Components>(text).unwrap();
         assert_eq!(read("\"share-0.9\""), Components::Share(0.9));

@@ -11,6 +11,7 @@ mod scatter;
 mod tall;
 mod wide;
 
+use crate::choices::choices;
 use crate::data::{Rows, check_n_rows, check_total_weight, no_columns};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
@@ -18,7 +19,6 @@ use crate::model::Outcome;
 use crate::num::top::Pairs;
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
-use serde::{Deserialize, Serialize};
 
 pub(crate) use components::{Bounds, check_count};
 pub use components::{Components, Rule, by_share};
@@ -27,45 +27,31 @@ pub(crate) use coordinates::{Coordinates, Inverse, PrincipalAxes, WhiteningOptio
 pub(crate) use scatter::Covariance;
 pub(crate) use scatter::{deviations, spectrum as leading_pairs};
 
-/// Solver of the spectrum.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Solver {
-    /// Chosen by the shape of the data; see [`auto_solver`].
-    #[default]
-    Auto,
-    /// Singular values of the centred rows.
-    Full,
-    /// Eigenvalues of the scatter matrix, of features or of samples, whichever is smaller.
-    CovarianceEigh,
-    /// [`Krylov`](Solver::Krylov) with the restrictions of scikit-learn: fewer components than `min(n, p)`.
-    Arpack,
-    /// Randomized SVD with a fixed number of iterations. Approximate; variances are those of the scores.
-    Randomized,
-    /// Block Lanczos, to `tol` or to rounding level.
-    Krylov,
-    /// Orthogonal iteration of a block, to `tol`.
-    Power,
-    /// Power iteration, one component after another, to `tol`.
-    Deflation,
+choices! {
+    /// Solver of the spectrum.
+    #[derive(Default)]
+    pub enum Solver {
+        /// Chosen by the shape of the data; see [`auto_solver`].
+        #[default]
+        Auto = "auto",
+        /// Singular values of the centred rows.
+        Full = "full",
+        /// Eigenvalues of the scatter matrix, of features or of samples, whichever is smaller.
+        CovarianceEigh = "covariance_eigh",
+        /// [`Krylov`](Solver::Krylov) with the restrictions of scikit-learn: fewer components than `min(n, p)`.
+        Arpack = "arpack",
+        /// Randomized SVD with a fixed number of iterations. Approximate; variances are those of the scores.
+        Randomized = "randomized",
+        /// Block Lanczos, to `tol` or to rounding level.
+        Krylov = "krylov",
+        /// Orthogonal iteration of a block, to `tol`.
+        Power = "power",
+        /// Power iteration, one component after another, to `tol`.
+        Deflation = "deflation",
+    }
 }
 
 impl Solver {
-    /// The name of the solver, as in the setting `svd_solver`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Solver::Auto => "auto",
-            Solver::Full => "full",
-            Solver::CovarianceEigh => "covariance_eigh",
-            Solver::Arpack => "arpack",
-            Solver::Randomized => "randomized",
-            Solver::Krylov => "krylov",
-            Solver::Power => "power",
-            Solver::Deflation => "deflation",
-        }
-    }
-
     /// Whether it computes the first components only.
     pub fn is_truncated(self) -> bool {
         !matches!(self, Solver::Auto | Solver::Full | Solver::CovarianceEigh)

@@ -1,14 +1,17 @@
 //! Settings that are documented to have no effect with other settings change no bit, and give a warning.
 
+use super::kinds::Examples;
 use crate::made::{falling, settings, try_fit};
 use serde_json::{Map, Value, json};
-use std::ops::RangeBounds;
-use unmix::method::{Kind, Setting};
+use unmix::method::Setting;
 use unmix::model::Counted;
 use unmix::{METHODS, Method, Model};
 
 const ROWS: usize = 80;
 const COLUMNS: usize = 4;
+
+const VALUES: Examples =
+    Examples { columns: COLUMNS, integers: &[7.0, 8.0, 0.0], numbers: &[1.25, 1.5, 0.5] };
 
 #[test]
 fn a_setting_without_effect_changes_no_bit_and_gives_a_warning() {
@@ -201,7 +204,7 @@ fn assignments(method: &Method, setting: &Setting) -> Vec<Map<String, Value>> {
             "max_epochs" if method.key == "lista" => vec![json!(0), json!(2)],
             "batch_size" => vec![Value::Null, json!(20)],
             "corruption" | "dropout" | "input_noise" => vec![json!(0), json!(0.25)],
-            _ => values(&other.kind),
+            _ => VALUES.of(&other.kind),
         };
         let with = |base: &Map<String, Value>, v: &Value| {
             let mut map = base.clone();
@@ -216,31 +219,6 @@ fn assignments(method: &Method, setting: &Setting) -> Vec<Map<String, Value>> {
 /// A value of the setting other than its default.
 fn other_value(setting: &Setting) -> Value {
     let default = setting.default_value();
-    let found = values(&setting.kind).into_iter().find(|value| !value.is_null() && *value != default);
+    let found = VALUES.of(&setting.kind).into_iter().find(|value| !value.is_null() && *value != default);
     found.unwrap_or_else(|| panic!("{}: no other value is known", setting.name))
-}
-
-/// Example values of a kind.
-fn values(kind: &Kind) -> Vec<Value> {
-    match kind {
-        Kind::Null => vec![Value::Null],
-        Kind::Bool => vec![json!(true), json!(false)],
-        Kind::False => vec![json!(false)],
-        Kind::Integer { least, most: Some(most) } => vec![json!(least), json!(most)],
-        Kind::Integer { least, .. } => vec![json!(least + 7), json!(least + 8)],
-        Kind::Number { from, to } => {
-            [1.25, 1.5, 0.5].into_iter().filter(|x| (*from, *to).contains(x)).map(|x| json!(x)).collect()
-        }
-        Kind::Share => vec![json!(0.5)],
-        Kind::ShareName => vec![json!("share-0.5")],
-        Kind::Words(words) => words.iter().map(|word| json!(word)).collect(),
-        Kind::Table(_) => vec![json!([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])],
-        Kind::Arguments(known) => {
-            let named = |(name, kind): &(&str, Kind)| ((*name).to_string(), values(kind)[0].clone());
-            vec![Value::Object(known.iter().map(named).collect())]
-        }
-        Kind::AnyOf(kinds) => kinds.iter().flat_map(values).collect(),
-        // Functions exist in Python only, and no setting of a list type is named in a condition.
-        _ => Vec::new(),
-    }
 }

@@ -1,40 +1,12 @@
 //! Values that settings may have are declared once, in the methods' lists; settings by name and typed specifications are both validated
 //! against them.
 
+use super::kinds::outside;
 use crate::made::{falling, settings};
-use serde_json::{Value, json};
-use std::ops::Bound;
-use unmix::method::{FastIca, Ica, Kind, NeuralPca, Pca, Rica, Setting, SigmaPca};
+use serde_json::json;
+use unmix::method::{FastIca, Ica, NeuralPca, Pca, Rica, Setting, SigmaPca};
 use unmix::method::{fastica::FastIcaWhitening, ica::Whitening, rica::Beta, sigma_pca::Widths};
 use unmix::{Error, METHODS, Rows, Run};
-
-/// Values of the right type outside the range of a kind.
-fn outside(kind: &Kind) -> Vec<Value> {
-    match kind {
-        Kind::Integer { least, most } => {
-            let below = least.checked_sub(1).map_or(json!(-1), |below| json!(below));
-            [Some(below), most.map(|most| json!(most + 1))].into_iter().flatten().collect()
-        }
-        Kind::Number { from, to } => {
-            let below = match from {
-                Bound::Included(x) => Some(json!(x - 0.5)),
-                Bound::Excluded(x) => Some(json!(x)),
-                Bound::Unbounded => None,
-            };
-            let above = match to {
-                Bound::Included(x) => Some(json!(x + 0.5)),
-                Bound::Excluded(x) => Some(json!(x)),
-                Bound::Unbounded => None,
-            };
-            below.into_iter().chain(above).collect()
-        }
-        Kind::List(kind) | Kind::PerColumn(kind) | Kind::PerLayer(kind) => {
-            outside(kind).into_iter().map(|v| json!([v])).collect()
-        }
-        Kind::AnyOf(kinds) => kinds.iter().flat_map(outside).collect(),
-        _ => Vec::new(),
-    }
-}
 
 fn listed(method: &unmix::Method) -> impl Iterator<Item = &'static Setting> {
     method.settings.iter().filter(|s| s.is_json())

@@ -3,15 +3,19 @@
 //!
 //! The other law, of conditions that settings declare, finds no setting whose condition is missing; this one does.
 
+use super::kinds::Examples;
 use crate::made::{on_threads, settings, try_fit};
 use serde_json::{Map, Value, json};
-use std::ops::RangeBounds;
 use unmix::internal::num::random::Stream;
-use unmix::method::{Kind, Setting};
+use unmix::method::Setting;
 use unmix::{Error, METHODS, Method, Model, Result, Rows};
 
 const ROWS: usize = 80;
 const COLUMNS: usize = 4;
+
+/// Small and large values.
+const VALUES: Examples =
+    Examples { columns: COLUMNS, integers: &[0.0, 1.0, 7.0], numbers: &[0.5, 1.25, 0.01, 3.0, 30.0] };
 
 /// Without `UNMIX_TESTS=all`, one of this many combinations is fitted, and the first of every method.
 const SAMPLE: usize = 12;
@@ -206,7 +210,7 @@ fn shows(
     x: &[f64],
 ) -> Result<bool> {
     let now = base.get(setting.name).cloned().unwrap_or_else(|| setting.default_value());
-    let others: Vec<Value> = values(&setting.kind).into_iter().filter(|value| *value != now).collect();
+    let others: Vec<Value> = VALUES.of(&setting.kind).into_iter().filter(|value| *value != now).collect();
     let beginning = format!("{}=", setting.name);
     let mut refused = None;
     for other in &others {
@@ -305,37 +309,4 @@ fn shown(model: &Model, x: &[f64]) -> (Vec<u64>, String) {
     ["settings", "warnings", "tol"].iter().for_each(|name| drop(parts.remove(*name)));
     let names: Vec<&str> = model.tensors().keys().map(String::as_str).collect();
     (numbers.into_iter().map(f64::to_bits).collect(), format!("{names:?} {report}"))
-}
-
-/// Example values of a kind for rows of [`COLUMNS`] numbers, small and large ones.
-fn values(kind: &Kind) -> Vec<Value> {
-    match kind {
-        Kind::Null => vec![Value::Null],
-        Kind::Bool => vec![json!(true), json!(false)],
-        Kind::False => vec![json!(false)],
-        Kind::Integer { least, most } => {
-            let all = [*least, least + 1, least + 7];
-            all.into_iter().filter(|n| most.is_none_or(|most| *n <= most)).map(|n| json!(n)).collect()
-        }
-        Kind::Number { from, to } => {
-            let all = [0.5, 1.25, 0.01, 3.0, 30.0];
-            all.into_iter().filter(|x| (*from, *to).contains(x)).map(|x| json!(x)).collect()
-        }
-        Kind::Share => vec![json!(0.5)],
-        Kind::ShareName => vec![json!("share-0.5")],
-        Kind::Words(words) => words.iter().map(|word| json!(word)).collect(),
-        Kind::List(of) | Kind::PerLayer(of) => values(of).into_iter().map(|v| json!([v, v])).collect(),
-        Kind::PerColumn(of) => values(of).into_iter().map(|v| json!(vec![v; COLUMNS])).collect(),
-        Kind::Table(_) => vec![json!([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])],
-        Kind::Arguments(known) => {
-            let named = |(name, kind): &(&str, Kind)| {
-                let last = values(kind).into_iter().next_back();
-                last.map(|value| ((*name).to_string(), value))
-            };
-            vec![Value::Object(known.iter().filter_map(named).collect())]
-        }
-        Kind::AnyOf(kinds) => kinds.iter().flat_map(values).collect(),
-        // Functions exist in Python only.
-        _ => Vec::new(),
-    }
 }

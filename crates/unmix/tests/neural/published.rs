@@ -3,7 +3,8 @@
 use super::recover::{Kind, mixed};
 use crate::made::{numbers, settings, try_fit};
 use serde_json::json;
-use unmix::internal::neural::{ActivationFunction, NONLINEAR, Sigma, Slope};
+use std::collections::BTreeMap;
+use unmix::internal::neural::{ActivationFunction, NONLINEAR, Orthogonality, Sigma, Slope, Spec};
 use unmix::{Matrix, Model, Outcome};
 
 fn fit(x: &[f64], given: serde_json::Value) -> Model {
@@ -113,6 +114,54 @@ fn settings_have_an_effect_in_a_variant_unless_a_warning_denies_it() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Values of a variant that settings have as null, or as 'auto': the setting and the value. The weights of sparsity are not among them: they
+/// depend on the rows.
+fn values_of(own: &Spec) -> Vec<(&'static str, serde_json::Value)> {
+    let mut all = Vec::new();
+    if own.reconstructs() {
+        all.push(("h", json!(own.h.name())));
+        all.push(("deriv", json!(own.slope.name())));
+        all.push(("sigma", json!(own.sigma.name())));
+        all.push(("a", json!(own.a)));
+    }
+    if own.sigma == Sigma::Trained {
+        all.push(("sigma_l2", json!(own.sigma_l2)));
+    }
+    let weights = [
+        (own.orth != Orthogonality::None, own.beta),
+        (own.triangle != 0.0, own.triangle),
+        (own.nodiag_sigma != 0.0, own.nodiag_sigma),
+    ];
+    all.extend(weights.into_iter().filter(|(has, _)| *has).map(|(_, beta)| ("beta", json!(beta))));
+    all
+}
+
+#[test]
+fn null_has_the_same_bits_as_the_value_of_the_variant() {
+    let (x, _) = mixed(Kind::Laplace, 100, 1.0, 1);
+    // The published weights are in the units of the data.
+    let base = json!({"n_components": 3, "max_epochs": 2, "batch_size": 50, "beta_scale": "absolute"});
+    let fit = |more: &[(&str, serde_json::Value)]| {
+        let mut given = settings(base.clone());
+        given.extend(more.iter().map(|(name, value)| ((*name).to_string(), value.clone())));
+        try_fit("sigma-pca", &given, &x, 10).unwrap_or_else(|e| panic!("{given:?}: {e}"))
+    };
+    let mut compared: BTreeMap<&str, usize> = BTreeMap::new();
+    for row in &NONLINEAR {
+        let variant = ("variant", json!(row.key));
+        let plain = fit(std::slice::from_ref(&variant));
+        for (name, value) in values_of(&row.spec.unwrap()) {
+            let given = fit(&[variant.clone(), (name, value.clone())]);
+            for (of, tensor) in plain.tensors() {
+                assert_eq!(given.tensor(of), Some(tensor), "{} {name}={value}: {of}", row.key);
+            }
+            *compared.entry(name).or_default() += 1;
+        }
+    }
+    let expected = [("a", 19), ("beta", 7), ("deriv", 19), ("h", 19), ("sigma", 19), ("sigma_l2", 6)];
+    assert_eq!(compared, BTreeMap::from(expected));
 }
 
 #[test]

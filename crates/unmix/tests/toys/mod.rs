@@ -13,7 +13,6 @@ mod solver;
 
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::ops::Bound;
 use unmix::method::{self, Accepts, Fit, Kind, Method, Setting};
 use unmix::model::{Gaussian, Tensor, Tensors};
 use unmix::{Error, Matrix, Model, Real, Result, Rows, Run};
@@ -36,8 +35,7 @@ pub(crate) fn register() {
 const N_COMPONENTS: Setting = Setting::new("n_components", Kind::at_least(0), "2", "Number of components.");
 
 const fn number(name: &'static str, default: &'static str, doc: &'static str) -> Setting {
-    let kind = Kind::Number { from: Bound::Unbounded, to: Bound::Unbounded };
-    Setting::new(name, kind, default, doc)
+    Setting::new(name, Kind::NUMBER, default, doc)
 }
 
 /// The common part of the test methods: leading components of PCA, from which each derives its parameters.

@@ -1,6 +1,6 @@
 //! Settings of complete dictionary learning: names, allowed values, descriptions.
 
-use crate::method::pca::Automatic;
+use crate::choices::{Automatic, choices};
 use crate::model::{Kind, settings};
 use crate::power::Contrast;
 use serde::{Deserialize, Serialize};
@@ -14,23 +14,23 @@ settings! {
         pub n_components: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), by_rows();
         /// 'msp' estimates all atoms at once (matching, stretching and projection), 'deflation' one after another by the same steps, each orthogonal
         /// to the previous ones in whitened coordinates, 'l1' one after another by minimising the sum of absolute codes.
-        pub algorithm: Algorithm = "msp", Kind::Words(&["msp", "l1", "deflation"]);
+        pub algorithm: Algorithm = "msp", Kind::Words(Algorithm::NAMES);
         /// Power p of the maximised sum of `|code|^p`: 4, or 3, with which errors are about half as large.
         pub power: u64 = 4, Kind::between(3, 4), only(BY_POWER);
         /// Whiten the rows first, so that the atoms may be any linearly independent vectors; false for orthogonal atoms with codes of equal variance.
-        pub precondition: bool = true, Kind::Bool;
+        pub precondition: bool = true, Kind::BOOL;
         /// After the search, minimise the sum of `log cosh` of the codes by a monotone descent from its result: errors are 2 to 5 times smaller.
-        pub polish: bool = true, Kind::Bool, only(BY_POWER);
+        pub polish: bool = true, Kind::BOOL, only(BY_POWER);
         /// Finally minimise the sum of absolute codes of each atom, which recovers atoms up to rounding errors from rows without noise; 'auto' keeps
         /// the result for atoms with codes near 0 in more than `rank + 0.04 n_samples` rows.
-        pub refine: Refine = "auto", Kind::AnyOf(&[Kind::Bool, Kind::Words(&["auto"])]), only(BY_POWER);
+        pub refine: Refine = "auto", Kind::AnyOf(&[Kind::BOOL, Kind::AUTO]), only(BY_POWER);
         /// Mini-batch size of the first epoch, for large numbers of rows: at least 20 times the number of atoms; null for all rows in every step.
         pub batch_size: Option<usize> = null,
             Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), such_as("2000"), only(&[&[("algorithm", &["\"msp\""])]]);
         /// Number of random starts, of which the one with the largest objective at its end is kept.
         pub n_init: u64 = 1, Kind::at_least(1), only(BY_POWER);
         /// Subtract the mean of every column.
-        pub center: bool = false, Kind::Bool;
+        pub center: bool = false, Kind::BOOL;
         /// Maximum number of iterations, the polish included; of each atom with 'l1' and 'deflation'.
         pub max_iter: u64 = 300, Kind::at_least(1);
         /// Convergence tolerance on the largest entry of the gradient: for 'msp' and 'deflation' as a fraction of the mean of `|code|^power`, for the
@@ -48,18 +48,18 @@ impl CompleteDictionary {
     }
 }
 
-/// Algorithm of the search for atoms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Algorithm {
-    /// All at once: matching, stretching, projection.
-    #[default]
-    Msp,
-    /// One at a time, by minimising the sum of the absolute values of its codes.
-    L1,
-    /// One at a time by the power of the codes, each orthogonal to those before in the coordinates.
-    Deflation,
+choices! {
+    /// Algorithm of the search for atoms.
+    #[derive(Default)]
+    pub enum Algorithm {
+        /// All at once: matching, stretching, projection.
+        #[default]
+        Msp = "msp",
+        /// One at a time, by minimising the sum of the absolute values of its codes.
+        L1 = "l1",
+        /// One at a time by the power of the codes, each orthogonal to those before in the coordinates.
+        Deflation = "deflation",
+    }
 }
 
 /// Whether atoms are refined by minimising the sum of the absolute values of their codes.

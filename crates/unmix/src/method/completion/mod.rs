@@ -50,7 +50,8 @@ use settings::SETTINGS;
 use soft::PathPoint;
 use variational::VariationalResult;
 
-pub use settings::{Alpha, Automatic, CompletionAlgorithm, MatrixCompletion};
+pub use crate::choices::Automatic;
+pub use settings::{Alpha, CompletionAlgorithm, MatrixCompletion};
 
 /// Initial number of factors if none is given.
 const FACTORS: usize = 10;

@@ -1,5 +1,6 @@
 //! Settings of matrix completion: names, allowed values, descriptions.
 
+use crate::choices::{Automatic, choices};
 use crate::model::{Kind, settings};
 use serde::{Deserialize, Serialize};
 
@@ -15,17 +16,15 @@ settings! {
         pub n_components: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(0), Kind::Null]), by_rows();
         /// The algorithm: 'als' for alternating least squares over the observed cells; 'soft-impute' for the convex problem with a nuclear norm
         /// penalty, which selects the number of factors; 'ppca-em' for maximum likelihood of probabilistic PCA, with rows as samples.
-        pub algorithm: CompletionAlgorithm = "als", Kind::Words(&["als", "soft-impute", "ppca-em"]);
+        pub algorithm: CompletionAlgorithm = "als", Kind::Words(CompletionAlgorithm::NAMES);
         /// Weight of the penalty on the factors: 'auto' for variational alternating least squares, which estimates the noise, the scales of factors
         /// and offsets, and the errors of all of them from the observed cells; or a number, the ridge penalty for each cell of a row and of a column,
         /// 0 for none. With 'soft-impute', 'auto' for the one of at most 20 values with the smallest error on a held-out tenth of the cells, whose
         /// solution is the start of variational least squares; or a number, the weight of the nuclear norm relative to half the sum of squared
         /// residuals. 'ppca-em' has no penalty.
-        pub alpha: Alpha = "auto",
-            Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Words(&["auto"])]), such_as("0.1"),
-            only(&[&[("algorithm", &["!\"ppca-em\""])]]);
+        pub alpha: Alpha = "auto", Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::AUTO]), such_as("0.1"), only(&[&[("algorithm", &["!\"ppca-em\""])]]);
         /// Fit an offset for every row and every column in addition to the factors; false for a model without mean and offsets.
-        pub offsets: bool = true, Kind::Bool;
+        pub offsets: bool = true, Kind::BOOL;
         /// Convergence tolerance: the relative change, in an iteration, of the noise variance; with a number for `alpha`, of the mean square of the
         /// residuals; with 'soft-impute', of the penalised cost; with 'ppca-em', the increase of the mean log-likelihood per row, in nats.
         pub tol: f64 = 0.001, Kind::NON_NEGATIVE, such_as("1e-4");
@@ -35,27 +34,15 @@ settings! {
     pub(super) const SETTINGS;
 }
 
-/// The algorithm of the fit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum CompletionAlgorithm {
-    /// Alternating least squares, variational where `alpha` is `"auto"`.
-    Als,
-    /// Least squares with a nuclear norm penalty.
-    SoftImpute,
-    /// Expectation-maximisation of probabilistic PCA over the observed cells.
-    PpcaEm,
-}
-
-impl CompletionAlgorithm {
-    /// The name of the algorithm, as in the setting.
-    pub fn name(self) -> &'static str {
-        match self {
-            CompletionAlgorithm::Als => "als",
-            CompletionAlgorithm::SoftImpute => "soft-impute",
-            CompletionAlgorithm::PpcaEm => "ppca-em",
-        }
+choices! {
+    /// The algorithm of the fit.
+    pub enum CompletionAlgorithm {
+        /// Alternating least squares, variational where `alpha` is `"auto"`.
+        Als = "als",
+        /// Least squares with a nuclear norm penalty.
+        SoftImpute = "soft-impute",
+        /// Expectation-maximisation of probabilistic PCA over the observed cells.
+        PpcaEm = "ppca-em",
     }
 }
 
@@ -68,15 +55,6 @@ pub enum Alpha {
     Weight(f64),
     /// `"auto"`: estimated from the cells.
     Auto(Automatic),
-}
-
-/// The string `"auto"`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Automatic {
-    /// The string `"auto"`.
-    Auto,
 }
 
 impl Default for Alpha {

@@ -15,13 +15,13 @@ settings! {
         pub n_components: usize = 50, Kind::at_least(1);
         /// Size of the corruption: the share of a row's entries that are masked, or the standard deviation of 'gaussian' noise, relative to that of
         /// the column; 0 for a plain autoencoder.
-        pub corruption: f64 = 0.2, Kind::Number { from: Bound::Included(0.0), to: Bound::Excluded(1.0) };
+        pub corruption: f64 = 0.2, Kind::number(Bound::Included(0.0), Bound::Excluded(1.0));
         /// How rows are corrupted, anew in every epoch: 'mask' replaces entries by the mean of their column, 'gaussian' adds normal noise.
-        pub noise: Noise = "mask", Kind::Words(&["mask", "gaussian"]), only(&[&[("corruption", &["!0.0"])]]);
+        pub noise: Noise = "mask", Kind::Words(Noise::NAMES), only(&[&[("corruption", &["!0.0"])]]);
         /// Tied weights: for standardised rows, the decoder has the weights of the encoder.
-        pub tied: bool = false, Kind::Bool;
+        pub tied: bool = false, Kind::BOOL;
         /// Optimiser: 'adam', or 'sgd', stochastic gradient descent with momentum 0.9.
-        pub solver: Solver = "adam", Kind::Words(&["adam", "sgd"]);
+        pub solver: Solver = "adam", Kind::Words(Solver::NAMES);
         /// Constant learning rate, for the mean loss over a mini-batch of standardised rows.
         pub learning_rate: f64 = 0.001, Kind::POSITIVE;
         /// Mini-batch size.
@@ -30,7 +30,7 @@ settings! {
         pub max_epochs: u64 = 100, Kind::at_least(1), counting(Counted::Batches);
         /// Divide every column by its standard deviation for the training; false divides all columns by one number, the root mean square of the
         /// centred entries. Components and weights are in the units of the rows all the same.
-        pub standardize: bool = true, Kind::Bool;
+        pub standardize: bool = true, Kind::BOOL;
     }
     pub(super) const SETTINGS;
 }

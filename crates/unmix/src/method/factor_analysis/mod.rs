@@ -50,7 +50,8 @@ use search::{Problem, SearchResult};
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 
-pub use settings::{Automatic, FactorAlgorithm, FactorAnalysis, FactorPrior, NoiseFloor, Rotation, Scores};
+pub use crate::choices::Automatic;
+pub use settings::{FactorAlgorithm, FactorAnalysis, FactorPrior, NoiseFloor, Rotation, Scores};
 
 /// Factor analysis' row of the registry.
 pub(super) const METHOD: Method = Method {

@@ -2,7 +2,6 @@
 
 use super::{METHOD, NeuralPca, RuleResult};
 use crate::error::Result;
-use crate::learn::Optimiser;
 use crate::model::{LinearParameters, Model, Report, Tensor, completed_axes, constant_columns};
 use crate::num::order;
 use crate::num::{Matrix, factor};
@@ -38,8 +37,7 @@ impl NeuralPca {
         let solver = match self.optimiser(row) {
             _ if row.spec.is_none() => "closed form",
             None => "full batch",
-            Some(Optimiser::Sgd) => "sgd",
-            Some(Optimiser::Adam) => "adam",
+            Some(optimiser) => optimiser.name(),
         };
         let mut report = Report::closed_form(solver, axes.n, p, dtype, run.seed);
         report.sweeps = axes.sweeps + epochs;

@@ -1,7 +1,8 @@
 //! NeuralPCA's settings: names, allowed values, descriptions.
 
+use crate::choices::choices;
 use crate::model::{Condition, Counted, Kind, settings};
-use crate::neural::LINEAR;
+use crate::neural::{LINEAR, keys};
 use serde::{Deserialize, Serialize};
 
 settings! {
@@ -16,13 +17,13 @@ settings! {
         pub variant: VariantName = "gha", Kind::AnyOf(&[Kind::between(1, KEYS.len() as u64), Kind::Words(&KEYS)]);
         /// 'auto' follows the rule to a stationary point with full batches, which needs second moments only; 'sgd' and 'adam' use mini-batches, as
         /// published, with a learning rate that decays to 0.
-        pub solver: Solver = "auto", Kind::Words(&["auto", "sgd", "adam"]), only(ITERATED);
+        pub solver: Solver = "auto", Kind::Words(Solver::NAMES), only(ITERATED);
         /// Initial weights: random orthonormal directions, or the principal axes, at which most rules are stationary.
-        pub init: Init = "random", Kind::Words(&["random", "pca"]), only(ITERATED);
+        pub init: Init = "random", Kind::Words(Init::NAMES), only(ITERATED);
         /// Divide codes by the standard deviation along each component.
-        pub whiten: bool = false, Kind::Bool;
+        pub whiten: bool = false, Kind::BOOL;
         /// Subtract the mean; false for directions of the largest second moment about 0.
-        pub center: bool = true, Kind::Bool;
+        pub center: bool = true, Kind::BOOL;
         /// Maximum number of full-batch steps. Axes whose variances are close to each other, or much smaller than the first, need many.
         pub max_iter: u64 = 20000, Kind::at_least(0), only(STATIONARY);
         /// Convergence tolerance: the norm of half the gradient of the rule, relative to that of the covariance times the weights.
@@ -37,18 +38,18 @@ settings! {
     pub(super) const SETTINGS;
 }
 
-/// Solver of a rule.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Solver {
-    /// Full batches, on second moments, to convergence.
-    #[default]
-    Auto,
-    /// Mini-batches, gradient descent with momentum.
-    Sgd,
-    /// Mini-batches, Adam.
-    Adam,
+choices! {
+    /// Solver of a rule.
+    #[derive(Default)]
+    pub enum Solver {
+        /// Full batches, on second moments, to convergence.
+        #[default]
+        Auto = "auto",
+        /// Mini-batches, gradient descent with momentum.
+        Sgd = "sgd",
+        /// Mini-batches, Adam.
+        Adam = "adam",
+    }
 }
 
 /// A published variant, by its key or by its number in the table, from 1.
@@ -78,27 +79,19 @@ impl From<&str> for VariantName {
     }
 }
 
-/// Initial weights of a rule.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Init {
-    /// Random orthonormal directions.
-    #[default]
-    Random,
-    /// The principal axes.
-    Pca,
+choices! {
+    /// Initial weights of a rule.
+    #[derive(Default)]
+    pub enum Init {
+        /// Random orthonormal directions.
+        #[default]
+        Random = "random",
+        /// The principal axes.
+        Pca = "pca",
+    }
 }
 
-const KEYS: [&str; 14] = {
-    let mut keys = [""; 14];
-    let mut i = 0;
-    while i < 14 {
-        keys[i] = LINEAR[i].key;
-        i += 1;
-    }
-    keys
-};
+const KEYS: [&str; 14] = keys(&LINEAR);
 
 /// Variants with iterations: 'svd' is a closed form.
 const ITERATED: &[&[Condition]] = &[&[("variant", &["!\"svd\""])]];

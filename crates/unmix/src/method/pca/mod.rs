@@ -35,9 +35,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 
+pub use crate::choices::Automatic;
 #[doc(inline)]
 pub use crate::spectrum::{Components, Rule, Solver, auto_solver};
-pub use settings::{Automatic, Iterations, Pca, Whiten, Zca};
+pub use settings::{Iterations, Pca, Whiten, Zca};
 
 /// PCA's row of the registry.
 pub(super) const METHOD: Method = Method {

@@ -1,5 +1,6 @@
 //! PCA's settings: names, allowed values, descriptions.
 
+use crate::choices::{Automatic, choices};
 use crate::model::{Kind, NEVER, settings};
 use crate::spectrum::{Components, RULE_NAMES, Solver};
 use serde::{Deserialize, Serialize};
@@ -14,19 +15,18 @@ settings! {
         /// optimal threshold for denoising), 'gap' and 'gap-difference' (the largest ratio and difference of successive variances), 'parallel'
         /// (parallel analysis) or 'cv' (bi-cross-validation); the last two hold the rows in memory. 'share-0.9' is the share 0.9.
         pub n_components: Components = null,
-            Kind::AnyOf(&[Kind::at_least(0), Kind::Share, Kind::ShareName, Kind::Words(&RULE_NAMES), Kind::Null]), by_rows();
+            Kind::AnyOf(&[Kind::at_least(0), Kind::SHARE, Kind::SHARE_NAME, Kind::Words(&RULE_NAMES), Kind::Null]), by_rows();
         /// Accepted for compatibility with scikit-learn; arrays are never modified, whatever its value.
-        python copy = true, Kind::Bool, only(NEVER), also_accepts(&["false"]);
+        python copy = true, Kind::BOOL, only(NEVER), also_accepts(&["false"]);
         /// Divide codes by the standard deviation along each component. 'zca' then rotates them back: one whitened number for each column, as close
         /// to the (scaled) column as possible.
-        pub whiten: Whiten = false, Kind::AnyOf(&[Kind::Bool, Kind::Words(&["zca"])]);
+        pub whiten: Whiten = false, Kind::AnyOf(&[Kind::BOOL, Kind::Words(Zca::NAMES)]);
         /// Solver of the spectrum: 'full' by singular values (small ones accurate), 'covariance_eigh' by the eigenvalues of a scatter matrix (fast),
         /// 'auto' by one of these two, according to the shape of the data ('krylov' for a few components of large sparse rows), always exact. The
         /// others compute the first components only: 'krylov' (and 'arpack', the same within scikit-learn's limits) by block Lanczos to rounding
         /// level, 'randomized' approximately, 'power' by orthogonal iteration of a block, 'deflation' by power iteration, one component after
         /// another.
-        pub svd_solver: Solver = "auto",
-            Kind::Words(&["auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "deflation"]);
+        pub svd_solver: Solver = "auto", Kind::Words(Solver::NAMES);
         /// Convergence tolerance of the iterative solvers: the largest residual, as a fraction of the first variance; 0 for rounding level.
         pub tol: f64 = 0.0,
             Kind::NON_NEGATIVE, such_as("1e-6"),
@@ -34,16 +34,16 @@ settings! {
         /// Number of iterations of 'randomized' ('auto': 7 for fewer than a tenth of the components, else 4); maximum number of iterations of 'power'
         /// and 'deflation' for a component ('auto': 1000).
         pub iterated_power: Iterations = "auto",
-            Kind::AnyOf(&[Kind::at_least(0), Kind::Words(&["auto"])]),
+            Kind::AnyOf(&[Kind::at_least(0), Kind::AUTO]),
             only(&[&[("svd_solver", &["\"randomized\"", "\"power\"", "\"deflation\""])]]);
         /// Number of additional directions that 'randomized' and 'power' iterate on.
         pub n_oversamples: usize = 10, Kind::at_least(0), only(&[&[("svd_solver", &["\"randomized\"", "\"power\""])]]);
         /// Accepted for compatibility with scikit-learn; directions are always orthonormalised by QR.
         python power_iteration_normalizer = "auto", Kind::Words(&["auto", "QR", "LU", "none"]), only(NEVER), also_accepts(&["\"QR\""]);
         /// Subtract the mean; false for directions of the largest second moment about 0.
-        pub center: bool = true, Kind::Bool;
+        pub center: bool = true, Kind::BOOL;
         /// Divide every column by its standard deviation first, so that results do not depend on units.
-        pub standardize: bool = false, Kind::Bool;
+        pub standardize: bool = false, Kind::BOOL;
     }
     pub(super) const SETTINGS;
 }
@@ -60,13 +60,12 @@ pub enum Whiten {
     Rotated(Zca),
 }
 
-/// The string `"zca"`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Zca {
-    /// Zero-phase component analysis (Bell & Sejnowski 1997).
-    Zca,
+choices! {
+    /// The string `"zca"`.
+    pub enum Zca {
+        /// Zero-phase component analysis (Bell & Sejnowski 1997).
+        Zca = "zca",
+    }
 }
 
 impl Default for Whiten {
@@ -91,15 +90,6 @@ pub enum Iterations {
     /// `"auto"`: for `randomized` 7 if fewer than a tenth of the components are requested, otherwise 4; for `power` and `deflation`
     /// at most 1000.
     Auto(Automatic),
-}
-
-/// The string `"auto"`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Automatic {
-    /// The string `"auto"`.
-    Auto,
 }
 
 impl Default for Iterations {

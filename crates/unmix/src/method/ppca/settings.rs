@@ -1,7 +1,8 @@
 //! PPCA's settings: names, allowed values, descriptions.
 
+use crate::choices::choices;
 use crate::model::{Condition, Kind, settings};
-use crate::spectrum::Components;
+use crate::spectrum::{Components, Rule};
 use serde::{Deserialize, Serialize};
 
 settings! {
@@ -11,11 +12,10 @@ settings! {
     pub struct Ppca {
         /// Number of components, less than the numbers of columns and of rows; 0 for noise alone; null to select it by the Bayesian information
         /// criterion, at least 1; 'aic' or 'bic' to compare fits with several numbers by that criterion, 'cells' by the prediction of held-out cells.
-        pub n_components: Components = null,
-            Kind::AnyOf(&[Kind::at_least(0), Kind::Words(&["aic", "bic", "cells"]), Kind::Null]), by_rows();
+        pub n_components: Components = null, Kind::AnyOf(&[Kind::at_least(0), Kind::Words(RULES), Kind::Null]), by_rows();
         /// Algorithm that maximises the likelihood: 'closed-form' from the spectrum of the covariance, for rows without missing cells; 'em' for
         /// expectation-maximisation (PX-EM) over the observed cells; 'auto' for the first, or for the second if cells are missing.
-        pub algorithm: Algorithm = "auto", Kind::Words(&["auto", "closed-form", "em"]);
+        pub algorithm: Algorithm = "auto", Kind::Words(Algorithm::NAMES);
         /// Lower bound of the noise variance, as a share of the mean variance of a column. With 0, rows without residual variance are refused,
         /// because their likelihood is unbounded; 1e-8 keeps it finite.
         pub noise_floor: f64 = 0.0, Kind::NON_NEGATIVE, such_as("1e-8");
@@ -24,24 +24,26 @@ settings! {
         /// Maximum number of iterations.
         pub max_iter: u64 = 1000, Kind::at_least(1), only(ITERATED);
         /// Divide every column by its standard deviation first, so that results do not depend on units.
-        pub standardize: bool = false, Kind::Bool;
+        pub standardize: bool = false, Kind::BOOL;
     }
     pub(in crate::method) const SETTINGS;
 }
 
+/// The rules for the number of components.
+const RULES: &[&str] = &[Rule::Aic.name(), Rule::Bic.name(), Rule::Cells.name()];
 /// As resolved: 'auto' is 'em' for rows with missing cells.
 const ITERATED: &[&[Condition]] = &[&[("algorithm", &["\"em\""])]];
 
-/// Algorithm that maximises the likelihood.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Algorithm {
-    /// In closed form, by iterations where cells are missing.
-    #[default]
-    Auto,
-    /// In closed form: by the spectrum of the covariance.
-    ClosedForm,
-    /// By expectation-maximisation.
-    Em,
+choices! {
+    /// Algorithm that maximises the likelihood.
+    #[derive(Default)]
+    pub enum Algorithm {
+        /// In closed form, by iterations where cells are missing.
+        #[default]
+        Auto = "auto",
+        /// In closed form: by the spectrum of the covariance.
+        ClosedForm = "closed-form",
+        /// By expectation-maximisation.
+        Em = "em",
+    }
 }

@@ -1,6 +1,6 @@
 //! RFN's settings: names, allowed values, descriptions.
 
-use crate::method::pca::Automatic;
+use crate::choices::{Automatic, choices};
 use crate::model::{Condition, Counted, Kind, settings};
 use serde::{Deserialize, Serialize};
 use std::ops::Bound;
@@ -15,12 +15,12 @@ settings! {
         /// Algorithm of the E-step: 'plain' rectifies posterior means at 0 and normalises them, as in the published tables, and the objective can
         /// decrease; 'coordinate' is exact for each unit, and 'cascade' tries steps until one decreases the divergence, so that the objective is
         /// monotone; both keep the codes of all rows in memory.
-        pub e_step: EStep = "plain", Kind::Words(&["plain", "cascade", "coordinate"]);
+        pub e_step: EStep = "plain", Kind::Words(EStep::NAMES);
         /// Normalisation of the codes of each unit: 'rms' to second moment 1, 'std' to standard deviation 1, or 'none'.
-        pub normalize: Normalize = "rms", Kind::Words(&["rms", "std", "none"]);
+        pub normalize: Normalize = "rms", Kind::Words(Normalize::NAMES);
         /// Learning rate: parameters move by this fraction of the full update in an iteration; 'auto' is 0.1 with `e_step='plain'`, else 1.
         pub learning_rate: LearningRate = "auto",
-            Kind::AnyOf(&[Kind::Number { from: Bound::Excluded(0.0), to: Bound::Included(1.0) }, Kind::Words(&["auto"])]),
+            Kind::AnyOf(&[Kind::number(Bound::Excluded(0.0), Bound::Included(1.0)), Kind::AUTO]),
             such_as("0.1");
         /// Maximum number of iterations; with `batch_size`, of epochs.
         pub max_iter: u64 = 1000, Kind::at_least(1);
@@ -29,177 +29,164 @@ settings! {
         pub tol: Option<f64> = null, Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]), such_as("1e-4");
         /// Initial loadings: 'random' for normal numbers with 0.01 times the standard deviation of each column, 'ica' for the columns of the mixing
         /// matrix of independent components, each with the sign for which its source has positive skewness.
-        pub init: Init = "random", Kind::Words(&["random", "ica"]);
+        pub init: Init = "random", Kind::Words(Init::NAMES);
         /// Number of starts, of which the one with the largest objective is kept.
         pub n_init: u64 = 1, Kind::at_least(1);
         /// Subtract the mean of every column; 'median' for the median, which needs access to rows by column.
-        pub center: Center = true, Kind::AnyOf(&[Kind::Bool, Kind::Words(&["median"])]);
+        pub center: Center = true, Kind::AnyOf(&[Kind::BOOL, Kind::Words(Median::NAMES)]);
         /// Lower bound on the noise variance of a column, in units of `psi_min_unit`.
         pub psi_min: f64 = 0.01, Kind::POSITIVE, such_as("0.01");
         /// Unit of `psi_min` and of the random start: 'variance' is the variance of the column, so that the units of columns do not matter; 'mean'
         /// the mean variance of the columns, for pictures; 'absolute' the unit of the data.
-        pub psi_min_unit: PsiMinUnit = "variance", Kind::Words(&["variance", "mean", "absolute"]);
+        pub psi_min_unit: PsiMinUnit = "variance", Kind::Words(PsiMinUnit::NAMES);
         /// Covariance of the noise: a variance for each column, or a full matrix, which absorbs covariance that units would explain.
-        pub noise: NoiseForm = "diagonal", Kind::Words(&["diagonal", "full"]);
+        pub noise: NoiseForm = "diagonal", Kind::Words(NoiseForm::NAMES);
         /// Direction of the M-step: Newton's; the same with the inverse of the noise covariance if that is stable; or the gradient, in units of its
         /// largest stable step.
-        pub m_step: MStep = "newton", Kind::Words(&["newton", "inverse-psi", "gradient"]);
+        pub m_step: MStep = "newton", Kind::Words(MStep::NAMES);
         /// Prior mean of every unit; a negative one makes codes sparser.
-        pub prior_mean: f64 = 0.0, Kind::Number { from: Bound::Unbounded, to: Bound::Unbounded };
+        pub prior_mean: f64 = 0.0, Kind::number(Bound::Unbounded, Bound::Unbounded);
         /// Prior variance of every unit.
         pub prior_cov: f64 = 1.0, Kind::POSITIVE, such_as("1.0");
         /// Soft threshold of loadings after each iteration, in standard deviations of the column.
         pub l1: f64 = 0.0, Kind::NON_NEGATIVE;
         /// Weight decay: the fraction by which loadings shrink after each iteration.
-        pub l2: f64 = 0.0, Kind::Number { from: Bound::Included(0.0), to: Bound::Included(1.0) };
+        pub l2: f64 = 0.0, Kind::number(Bound::Included(0.0), Bound::Included(1.0));
         /// Largest absolute loading, in standard deviations of the column; null for no bound.
         pub w_max: Option<f64> = null, Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]), such_as("10.0");
         /// Dropout rate: the probability that a code is set to 0 in an iteration; `e_step='plain'` only.
         pub dropout: f64 = 0.0, RATE, only(PLAIN);
         /// Apply dropout after or before the normalisation of codes.
-        pub dropout_place: DropoutPlace = "after",
-            Kind::Words(&["after", "before"]), only(&[&[("dropout", &["!0.0"]), ("e_step", &["\"plain\""])]]);
+        pub dropout_place: DropoutPlace = "after", Kind::Words(DropoutPlace::NAMES), only(&[&[("dropout", &["!0.0"]), ("e_step", &["\"plain\""])]]);
         /// Amount of corruption of rows before they are encoded during the fit: probability for 'mask' and 'salt-pepper', standard deviation for
         /// 'gaussian', relative to that of the column; `e_step='plain'` only.
         pub input_noise: f64 = 0.0, RATE, only(PLAIN);
         /// Corruption of rows: 'mask' sets entries to 0, 'salt-pepper' to 0 or 1, 'gaussian' adds normal numbers.
         pub input_noise_kind: InputNoiseKind = "mask",
-            Kind::Words(&["mask", "salt-pepper", "gaussian"]),
+            Kind::Words(InputNoiseKind::NAMES),
             only(&[&[("input_noise", &["!0.0"]), ("e_step", &["\"plain\""])]]);
         /// Criterion that a step of `e_step='cascade'` must decrease: 'mean' for the divergence of the codes, 'kl' for that with the covariance of
         /// the previous iteration for the old codes.
-        pub accept: Accept = "mean", Kind::Words(&["mean", "kl"]), only(&[&[("e_step", &["\"cascade\""])]]);
+        pub accept: Accept = "mean", Kind::Words(Accept::NAMES), only(&[&[("e_step", &["\"cascade\""])]]);
         /// Treatment of units that are 0 in every row: 'zero' keeps them, 'onehot' activates each at the row where it is closest to positive; 'auto'
         /// is 'onehot' if the objective is monotone and codes are normalised, else 'zero'.
-        pub dead_unit: DeadUnit = "auto", Kind::Words(&["auto", "zero", "onehot"]);
+        pub dead_unit: DeadUnit = "auto", Kind::Words(DeadUnit::NAMES);
         /// Mini-batch size, at least twice `n_components`: parameters are updated after each batch, from running averages of the sums; null for all
         /// rows at once. `e_step='plain'` only.
-        pub batch_size: Option<usize> = null,
-            Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), counting(Counted::Epochs), only(PLAIN);
+        pub batch_size: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), counting(Counted::Epochs), only(PLAIN);
     }
     pub(crate) const SETTINGS;
 }
 
-/// An enumeration whose values are strings.
-macro_rules! words {
-    ($(#[$about:meta])* $name:ident { $($(#[$of:meta])* $value:ident,)* }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(rename_all = "kebab-case")]
-        #[non_exhaustive]
-        pub enum $name { $($(#[$of])* $value,)* }
-    };
-}
-
-words! {
+choices! {
     /// Algorithm of the E-step.
-    EStep {
+    pub enum EStep {
         /// Posterior means, rectified and scaled.
-        Plain,
+        Plain = "plain",
         /// A sequence of candidates, of which the first that decreases the objective is accepted.
-        Cascade,
+        Cascade = "cascade",
         /// Exact minimisation, one unit after the other.
-        Coordinate,
+        Coordinate = "coordinate",
     }
 }
 
-words! {
+choices! {
     /// Normalisation of the units.
-    Normalize {
+    pub enum Normalize {
         /// The root mean square.
-        Rms,
+        Rms = "rms",
         /// The standard deviation.
-        Std,
+        Std = "std",
         /// None.
-        None,
+        None = "none",
     }
 }
 
-words! {
+choices! {
     /// Initial loadings.
-    Init {
+    pub enum Init {
         /// Small random numbers.
-        Random,
+        Random = "random",
         /// Columns of the mixing matrix of independent components.
-        Ica,
+        Ica = "ica",
     }
 }
 
-words! {
+choices! {
     /// Unit of the lower bound on the noise variance, and of the start.
-    PsiMinUnit {
+    pub enum PsiMinUnit {
         /// Each column's variance.
-        Variance,
+        Variance = "variance",
         /// The mean variance of the columns.
-        Mean,
+        Mean = "mean",
         /// The units of the data.
-        Absolute,
+        Absolute = "absolute",
     }
 }
 
-words! {
+choices! {
     /// Form of the noise covariance.
-    NoiseForm {
+    pub enum NoiseForm {
         /// A variance for each column.
-        Diagonal,
+        Diagonal = "diagonal",
         /// A full matrix.
-        Full,
+        Full = "full",
     }
 }
 
-words! {
+choices! {
     /// Direction of the M-step.
-    MStep {
+    pub enum MStep {
         /// Newton's direction.
-        Newton,
+        Newton = "newton",
         /// The same, with the inverse noise covariance.
-        InversePsi,
+        InversePsi = "inverse-psi",
         /// The gradient.
-        Gradient,
+        Gradient = "gradient",
     }
 }
 
-words! {
+choices! {
     /// Order of dropout and normalisation.
-    DropoutPlace {
+    pub enum DropoutPlace {
         /// After normalisation.
-        After,
+        After = "after",
         /// Before normalisation.
-        Before,
+        Before = "before",
     }
 }
 
-words! {
+choices! {
     /// Kind of input noise.
-    InputNoiseKind {
+    pub enum InputNoiseKind {
         /// Entries are set to 0.
-        Mask,
+        Mask = "mask",
         /// Entries are set to 0 or 1.
-        SaltPepper,
+        SaltPepper = "salt-pepper",
         /// Gaussian noise is added.
-        Gaussian,
+        Gaussian = "gaussian",
     }
 }
 
-words! {
+choices! {
     /// Acceptance criterion of a cascade.
-    Accept {
+    pub enum Accept {
         /// The divergence of the means of the codes.
-        Mean,
+        Mean = "mean",
         /// The divergence including the covariance of the previous posterior.
-        Kl,
+        Kl = "kl",
     }
 }
 
-words! {
+choices! {
     /// Treatment of units that are 0 in every row.
-    DeadUnit {
+    pub enum DeadUnit {
         /// Depending on the algorithm of the E-step.
-        Auto,
+        Auto = "auto",
         /// They are kept.
-        Zero,
+        Zero = "zero",
         /// Each is activated at one row.
-        Onehot,
+        Onehot = "onehot",
     }
 }
 
@@ -237,15 +224,15 @@ impl Default for Center {
     }
 }
 
-words! {
+choices! {
     /// The string "median".
-    Median {
+    pub enum Median {
         /// The string "median".
-        Median,
+        Median = "median",
     }
 }
 
 /// Conditions for settings of `e_step='plain'`: the other modes use the codes of all rows, and random codes would make their objective fall.
 const PLAIN: &[&[Condition]] = &[&[("e_step", &["\"plain\""])]];
 /// The interval from 0 to 0.99.
-const RATE: Kind = Kind::Number { from: Bound::Included(0.0), to: Bound::Included(0.99) };
+const RATE: Kind = Kind::number(Bound::Included(0.0), Bound::Included(0.99));

@@ -1,6 +1,6 @@
 //! Robust PCA's settings: names, allowed values, descriptions.
 
-use crate::method::pca::Automatic;
+use crate::choices::Automatic;
 use crate::model::{Kind, settings};
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ settings! {
         pub alpha: Option<f64> = null, Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]), such_as("0.05");
         /// Standard deviation of the noise in every cell; 0 for none: rows are then exactly low rank plus sparse. 'auto' is 0 if most cells have no
         /// residual in the exact decomposition, and is estimated otherwise.
-        pub noise: Noise = "auto", Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Words(&["auto"])]), such_as("0.1");
+        pub noise: Noise = "auto", Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::AUTO]), such_as("0.1");
         /// Convergence tolerance of the form without noise, for the primal residual: the norm of the rows minus both parts, relative to that of the
         /// rows. The relative dual residual must be below 100 times that. With noise, the relative change of both parts must be below 1000 times
         /// that.
@@ -22,11 +22,11 @@ settings! {
         /// Maximum number of iterations, of each convex problem that is solved.
         pub max_iter: u64 = 500, Kind::at_least(1);
         /// Subtract the median of every column. By default nothing is subtracted: column offsets then add 1 to the rank of the low-rank part.
-        pub center: bool = false, Kind::Bool;
+        pub center: bool = false, Kind::BOOL;
         /// Divide every column by a robust standard deviation for the fit, so that results do not depend on units: 1.4826 times its median absolute
         /// deviation, or its root mean square deviation if that is 0. `noise` is then in these units; components and both parts are in those of the
         /// data.
-        pub standardize: bool = false, Kind::Bool;
+        pub standardize: bool = false, Kind::BOOL;
     }
     pub(super) const SETTINGS;
 }

@@ -49,9 +49,10 @@ use serde_json::{Map, Value};
 use settings::SETTINGS;
 use std::borrow::Cow;
 
+pub use crate::choices::Automatic as Auto;
 #[doc(inline)]
 pub use crate::neural::{ActivationFunction, Slope};
-pub use settings::{Auto, BetaScale, Constraint, Order, Reconstruct, SigmaPca, Solver, Widths};
+pub use settings::{BetaScale, Constraint, Order, Reconstruct, SigmaPca, Solver, Widths};
 
 /// Result of a solver.
 struct SolverOutput<'a, T: Real> {

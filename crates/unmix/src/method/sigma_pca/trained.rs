@@ -90,13 +90,7 @@ impl SigmaPca {
             },
             h: self.h.filter(|_| nonlinear).unwrap_or(own.h),
             slope: self.deriv.filter(|_| nonlinear).unwrap_or(own.slope),
-            sigma: match self.sigma.as_deref().filter(|_| nonlinear) {
-                Some("batch") => Sigma::Batch,
-                Some("ema") => Sigma::Running,
-                Some("train") => Sigma::Trained,
-                Some("one") => Sigma::One,
-                _ => own.sigma,
-            },
+            sigma: self.sigma.as_deref().filter(|_| nonlinear).and_then(Sigma::named).unwrap_or(own.sigma),
             mean: if self.center { own.mean } else { Mean::Kept },
             ..own
         };
@@ -304,7 +298,7 @@ fn with_statistics<T: Real>(
     let own = separations.pop().unwrap_or_else(|| auto::best(&candidates, k));
     let solved = FixedPoint {
         sigma: rows.deviations(&w),
-        solver: if how.optimiser == Optimiser::Sgd { "sgd" } else { "adam" },
+        solver: how.optimiser.name(),
         alpha: 2.0,
         a: if spec.adaptive { vec![STEEP; k] } else { trained.widths },
         own,
@@ -323,12 +317,7 @@ fn with_statistics<T: Real>(
 
 /// The value of the setting `sigma` for this rule; `None` for one without a nonlinear reconstruction, where it has no effect.
 fn sigma_name(spec: &Spec) -> Option<&'static str> {
-    spec.reconstructs().then_some(match spec.sigma {
-        Sigma::One => "one",
-        Sigma::Trained => "train",
-        Sigma::Batch => "batch",
-        Sigma::Running => "ema",
-    })
+    spec.reconstructs().then_some(spec.sigma.name())
 }
 
 /// The weight of a rule's term of sparsity or independence, if it has one.

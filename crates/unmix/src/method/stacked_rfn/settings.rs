@@ -75,7 +75,7 @@ macro_rules! layered {
                 /// Numbers of units, one for each layer, the lowest first; a single number for one layer. Every other setting is one value, or a list
                 /// with one for each layer.
                 pub n_components: PerLayer<usize> = [512, 256],
-                    Kind::AnyOf(&[Kind::at_least(1), Kind::PerLayer(&Kind::at_least(1))]), by_rows();
+                    Kind::AnyOf(&[Kind::at_least(1), Kind::per_layer(&Kind::at_least(1))]), by_rows();
                 // All algorithms are allowed here; the fit refuses those that are not possible, with the reason.
                 /// Algorithm of the E-step, 'plain' in every layer: 'cascade' and 'coordinate' are refused, because their codes are solutions of
                 /// least-squares problems, which a network layer does not compute.
@@ -123,7 +123,7 @@ const KINDS: &[[Kind; 2]] = &{
     let mut kinds = [[Kind::Null; 2]; ONE.len()];
     let mut i = 0;
     while i < ONE.len() {
-        kinds[i] = [ONE[i].kind, Kind::PerLayer(&ONE[i].kind)];
+        kinds[i] = [ONE[i].kind, Kind::per_layer(&ONE[i].kind)];
         i += 1;
     }
     kinds

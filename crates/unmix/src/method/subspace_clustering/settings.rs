@@ -1,5 +1,6 @@
 //! Settings of subspace clustering: names, allowed values, descriptions.
 
+use crate::choices::choices;
 use crate::model::{Kind, settings};
 use serde::{Deserialize, Serialize};
 
@@ -14,18 +15,17 @@ settings! {
         /// Dimension of the subspaces: a number for all of them, or a list with one for each cluster; null to select that of each cluster by the
         /// Bayesian information criterion, at least 1 and, with several clusters, below the number of columns.
         pub n_components: Option<Dimensions> = null,
-            Kind::AnyOf(&[Kind::at_least(1), Kind::List(&Kind::at_least(1)), Kind::Null]), by_rows();
+            Kind::AnyOf(&[Kind::at_least(1), Kind::per_component(&Kind::at_least(1)), Kind::Null]), by_rows();
         /// Algorithm: 'ssc', spectral clustering of the coefficients of sparse self-representation; 'k-subspaces', alternation between assigning rows
         /// to the nearest subspace and fitting subspaces to their rows; 'ssc+k-subspaces', the second started from the clusters of the first;
         /// 'shape', spectral clustering of the shape interaction matrix; 'ppca-mixture', maximum likelihood of a mixture of probabilistic PCA,
         /// started from the clusters of 'ssc+k-subspaces', or from those of 'k-subspaces' if `n_clusters` and `n_components` are given and there are
         /// more than 2000 rows: rows then have probabilities and a likelihood.
-        pub algorithm: Algorithm = "ssc+k-subspaces",
-            Kind::Words(&["ssc+k-subspaces", "ssc", "k-subspaces", "shape", "ppca-mixture"]);
+        pub algorithm: Algorithm = "ssc+k-subspaces", Kind::Words(Algorithm::NAMES);
         /// Weight of the squared error against sparsity in sparse subspace clustering, above 1: the penalty is `1 / alpha` times the smallest one at
         /// which all coefficients of some row are 0.
         pub alpha: f64 = 20.0,
-            Kind::Number { from: std::ops::Bound::Excluded(1.0), to: std::ops::Bound::Unbounded }, such_as("50"),
+            Kind::number(std::ops::Bound::Excluded(1.0), std::ops::Bound::Unbounded), such_as("50"),
             only(&[&[("algorithm", &["\"ssc+k-subspaces\"", "\"ssc\"", "\"ppca-mixture\""])]]);
         /// Number of random starts; the one with the smallest sum of squared distances is kept.
         pub n_init: u64 = 10, Kind::at_least(1), only(&[&[("algorithm", &["\"k-subspaces\"", "\"ppca-mixture\""])]]);
@@ -36,7 +36,7 @@ settings! {
         pub max_iter: u64 = 300, Kind::at_least(1), only(&[&[("algorithm", ITERATED)]]);
         /// Subtract the mean of every column; each component of a mixture then has its own mean. By default nothing is subtracted: subspaces pass
         /// through the origin.
-        pub center: bool = false, Kind::Bool;
+        pub center: bool = false, Kind::BOOL;
     }
     pub(super) const SETTINGS;
 }
@@ -52,26 +52,22 @@ pub enum Dimensions {
     Each(Vec<usize>),
 }
 
-/// Algorithm that finds the clusters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum Algorithm {
-    /// k-subspaces, started from the clusters of sparse subspace clustering.
-    #[default]
-    #[serde(rename = "ssc+k-subspaces")]
-    SscKSubspaces,
-    /// Sparse subspace clustering: spectral clustering of the coefficients with which rows represent each other.
-    #[serde(rename = "ssc")]
-    Ssc,
-    /// Alternates between assigning rows to the nearest subspace and fitting subspaces to their rows, from random starts.
-    #[serde(rename = "k-subspaces")]
-    KSubspaces,
-    /// Spectral clustering of the squared entries of the shape interaction matrix.
-    #[serde(rename = "shape")]
-    Shape,
-    /// A mixture of probabilistic PCA, started from the clusters of another algorithm.
-    #[serde(rename = "ppca-mixture")]
-    PpcaMixture,
+choices! {
+    /// Algorithm that finds the clusters.
+    #[derive(Default)]
+    pub enum Algorithm {
+        /// k-subspaces, started from the clusters of sparse subspace clustering.
+        #[default]
+        SscKSubspaces = "ssc+k-subspaces",
+        /// Sparse subspace clustering: spectral clustering of the coefficients with which rows represent each other.
+        Ssc = "ssc",
+        /// Alternates between assigning rows to the nearest subspace and fitting subspaces to their rows, from random starts.
+        KSubspaces = "k-subspaces",
+        /// Spectral clustering of the squared entries of the shape interaction matrix.
+        Shape = "shape",
+        /// A mixture of probabilistic PCA, started from the clusters of another algorithm.
+        PpcaMixture = "ppca-mixture",
+    }
 }
 
 impl Algorithm {

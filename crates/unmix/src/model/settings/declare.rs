@@ -13,9 +13,9 @@ use serde::de::DeserializeOwned;
 ///     #[serde(default, deny_unknown_fields)]
 ///     pub struct Name {
 ///         /// The atoms, as rows.
-///         pub tensor dictionary: Option<Matrix<f64>> = required, Kind::Table("(n_components, n_features)");
+///         pub tensor dictionary: Option<Matrix<f64>> = required, Kind::table(Axis::Components, Axis::Features);
 ///         /// The algorithm: 'newton', or 'em' for expectation-maximisation.
-///         pub algorithm: Algorithm = "newton", Kind::Words(&["newton", "em"]);
+///         pub algorithm: Algorithm = "newton", Kind::Words(Algorithm::NAMES);
 ///         /// Convergence tolerance; null for 1e-6 in double precision, 1e-4 in single.
 ///         pub tol: Option<f64> = null, Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]), such_as("1e-6"), only(ITERATED);
 ///         /// That of the other method.

@@ -5,7 +5,7 @@ mod finite;
 mod kind;
 
 pub(crate) use declare::{default_of, entry, settings};
-pub use kind::Kind;
+pub use kind::{Axis, Kind, NumberForm, PythonType};
 pub(crate) use kind::{named_share, share_name};
 
 use crate::error::{Error, Result};
@@ -162,7 +162,7 @@ impl Setting {
 
     /// The allowed strings.
     pub fn choices(&self) -> &'static [&'static str] {
-        self.kind.words()
+        self.kind.choices()
     }
 
     /// The minimum, for integers; else 0.
