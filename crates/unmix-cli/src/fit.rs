@@ -27,15 +27,12 @@ pub(crate) fn fit(args: &Fit, invocation: Option<&str>) -> Done {
     }
     let progress = Progress::new(&args.running);
     let init = args.init.as_deref().map(Model::load).transpose()?;
-    let checkpoint =
-        args.checkpoint.as_ref().map(|path| Checkpoint::new(path).every(args.every).resume(args.resume));
+    let checkpoint = checkpoint(args);
     let run = Run {
-        seed: args.seed,
-        max_seconds: args.max_seconds,
         checkpoint: checkpoint.as_ref(),
         init: init.as_ref().map(|model| model as &dyn Start),
         invocation,
-        ..progress.run(&args.running)
+        ..run_of(args, &progress)
     };
     let quiet = args.running.quiet;
     let (mut rows, n_notes) = rows(args, &files, &run)?;
@@ -76,6 +73,16 @@ pub(crate) fn fit(args: &Fit, invocation: Option<&str>) -> Done {
     let next = next(args, path, &to, &model);
     terminal::text(&format!("{}\n{}{next}", unmix_report::summary(&model), paint(TITLE, "Next\n")))?;
     Ok(code)
+}
+
+/// The run of a fit, without its checkpoint, the model that it starts from, and the command line.
+pub(crate) fn run_of<'a>(args: &Fit, progress: &'a Progress) -> Run<'a> {
+    Run { seed: args.seed, max_seconds: args.max_seconds, ..progress.run(&args.running) }
+}
+
+/// The checkpoint of a fit.
+pub(crate) fn checkpoint(args: &Fit) -> Option<Checkpoint> {
+    args.checkpoint.as_ref().map(|path| Checkpoint::new(path).every(args.every).resume(args.resume))
 }
 
 /// The rows of the input, with their names and weights, and how many of their notes were printed.

@@ -83,6 +83,11 @@ pub mod rectified {
     }
 }
 
+/// The table of the options of a fit, with which tests compare those of the program and of the Python package.
+pub mod run {
+    pub use crate::run::{RUN_OPTIONS, RunOption};
+}
+
 /// Sparse codes of rows.
 pub mod sparse {
     pub use crate::sparse::{
