@@ -220,6 +220,7 @@ fn rows_are_drawn_by_the_given_pairs_of_components() {
     for (given, expected) in [
         ("0,4", "the model has 4 components"),
         ("1,1", "give two different ones"),
+        ("0,1 --pair 2,3 --pair 0,1", "this pair is given twice; give each pair once"),
         ("1", "give two numbers of components, as in 0,3"),
         ("a,b", "give two numbers of components, as in 0,3"),
     ] {
