@@ -1,6 +1,6 @@
 //! `unmix fit`: from a file to a model.
 
-use crate::args::{Fit, Reading, column_list, json_or_word};
+use crate::args::{Fit, Reading, column_list, json_or_word, lists_column};
 use crate::failure::{Done, Failure};
 use crate::interrupt;
 use crate::output::{self, Destination};
@@ -368,7 +368,9 @@ fn next(args: &Fit, input: &Path, to: &Path, fitted: &Model) -> String {
 fn reading(args: &Fit, fitted: &Model) -> Vec<String> {
     let mut words = args.reading.arguments();
     let by_position = args.reading.names.is_some() || fitted.features().names.is_none();
-    if let Some(weights) = args.weights_column.as_ref().filter(|_| by_position) {
+    // A kept column is no feature either.
+    let is_kept = |name: &str| args.reading.keep.as_deref().is_some_and(|list| lists_column(list, name));
+    if let Some(weights) = args.weights_column.as_ref().filter(|name| by_position && !is_kept(name)) {
         match words.iter().position(|word| word == "--drop") {
             Some(at) => words[at + 1] = column_list(Some(&words[at + 1]), weights),
             None => words.extend(["--drop".into(), column_list(None, weights)]),

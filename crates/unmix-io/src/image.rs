@@ -151,8 +151,8 @@ fn cut(
     let sample = [&[patches.height, patches.width][..], if channels > 1 { &[3] } else { &[] }].concat();
     let source = Cut::new(bytes, places, patches.clone(), channels, options.wording)?;
     let n = source.len();
-    let requested =
-        [&options.columns, &options.drop, &options.keep].iter().any(|o| o.is_some()) || options.transpose;
+    let lists = [&options.columns, &options.drop, &options.keep, &options.copied];
+    let requested = lists.iter().any(|list| list.is_some()) || options.transpose;
     if requested {
         let (mut spool, mut buffer) = (Spool::new(&path), vec![0.0; source.n_features()]);
         for i in 0..n {

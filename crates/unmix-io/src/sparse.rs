@@ -130,9 +130,10 @@ impl Matrix {
         let selection = Selection::new(options, names.as_deref(), p, &[])?;
         if !selection.kept.is_empty() {
             let why = "the columns of a sparse matrix are all read as features";
+            let kept = options.keep.as_deref().or(options.copied.as_deref());
             return Err(Error::setting(
                 "keep",
-                selection::value(options.wording, options.keep.as_deref().unwrap_or_default()),
+                selection::value(options.wording, kept.unwrap_or_default()),
                 why,
                 "leave it out",
             ));
