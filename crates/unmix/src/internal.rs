@@ -95,6 +95,14 @@ pub mod sparse {
     };
 }
 
+/// Mergeable statistics of rows with missing cells.
+pub mod gaps {
+    pub use crate::stats::gaps::{
+        CellLists, Conditional, ExpectedMoments, FactorSums, GatherCells, GatherFactors, GatherMoments,
+        GatherObserved, LinearGaussian, ObservedCells,
+    };
+}
+
 /// Variances and principal directions of rows.
 pub mod spectrum {
     pub use crate::spectrum::{Decomposition, Request, Solver, auto_solver, decompose};

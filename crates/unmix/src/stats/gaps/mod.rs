@@ -22,13 +22,13 @@ mod of_line;
 mod singular;
 
 pub use cells::{CellLists, GatherCells};
-pub use factors::{FactorSums, GatherFactors, Maximised};
-pub use filled::GatherFilled;
-pub(crate) use lines::twice_divergence;
-pub use lines::{LinePosteriors, second_moments};
-pub use lower::{cholesky, inner, quadratic, solve, triangle};
-pub(crate) use lower::{invert, symmetric_product};
-pub use moments::{ExpectedMoments, GatherMoments, symmetric};
+pub(crate) use factors::Maximised;
+pub use factors::{FactorSums, GatherFactors};
+pub(crate) use filled::GatherFilled;
+pub(crate) use lines::{LinePosteriors, second_moments, twice_divergence};
+pub(crate) use lower::{cholesky, inner, invert, quadratic, solve, symmetric_product, triangle};
+pub(crate) use moments::symmetric;
+pub use moments::{ExpectedMoments, GatherMoments};
 pub use observed::{GatherObserved, ObservedCells};
 
 use super::{Packer, Unpacker};
