@@ -28,11 +28,6 @@ impl LinePosteriors {
         self.table.len() / Self::width(self.k)
     }
 
-    /// Whether there is no line.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.table.is_empty()
-    }
-
     /// Number of factors.
     pub(crate) fn n_factors(&self) -> usize {
         self.k

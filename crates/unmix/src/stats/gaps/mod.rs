@@ -102,16 +102,16 @@ pub struct Conditional {
 /// Prior precision of a factor of mean 0: a constant, plus an amount for every observed cell of the row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Precision {
+pub(crate) struct Precision {
     /// The constant.
-    pub constant: f64,
+    pub(crate) constant: f64,
     /// The amount for each observed cell: the ridge of weighted least squares.
-    pub per_cell: f64,
+    pub(crate) per_cell: f64,
 }
 
 impl Precision {
     /// The precision for a row with this number of observed cells.
-    pub fn of(self, cells: usize) -> f64 {
+    pub(crate) fn of(self, cells: usize) -> f64 {
         self.constant + self.per_cell * cells as f64
     }
 }
