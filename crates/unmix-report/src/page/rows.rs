@@ -18,8 +18,11 @@ const MOST_FEATURES: usize = 16;
 pub(super) fn check(model: &Model, options: &Options) -> Result<()> {
     let k = model.n_components().min(model.n_codes());
     let refused = |(a, b): &(usize, usize), found: String, remedy: &str| {
-        let asked = format!("drawing rows by the components {a} and {b}");
-        Err(Error::Unsupported { asked, found, remedy: remedy.into() })
+        Err(Error::Unsupported {
+            asked: format!("drawing rows by the components {a} and {b}"),
+            found,
+            remedy: remedy.into(),
+        })
     };
     let pairs = &options.pairs;
     if let Some(pair) = pairs.iter().find(|&&(a, b)| a >= k || b >= k || a == b) {
