@@ -70,7 +70,13 @@ pub(crate) fn expanded<T: Real>(
                     "row {row} of column {j} ('{}') is a list of {got} numbers, and the first one has {width}",
                     names[j]
                 );
-                Error::format(path, found, "give lists of one length, or leave the column out")
+                Error::format(path, found, "give lists of one length, or leave the column out").with(
+                    |details| {
+                        (details.row, details.column) = (Some(row), Some(j));
+                        (details.need, details.got) = (Some(width as u64), Some(got as u64));
+                        details.name = Some(names[j].clone());
+                    },
+                )
             })?;
             first += width;
         }
