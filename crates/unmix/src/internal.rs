@@ -12,6 +12,14 @@ pub mod elementwise {
     pub use crate::elementwise::Penalty;
 }
 
+/// Mergeable statistics of rows with missing cells.
+pub mod gaps {
+    pub use crate::stats::gaps::{
+        CellLists, Conditional, ExpectedMoments, FactorSums, GatherCells, GatherFactors, GatherMoments,
+        GatherObserved, LinearGaussian, ObservedCells,
+    };
+}
+
 /// Training on mini-batches.
 pub mod learn {
     pub use crate::learn::Optimiser;
@@ -92,14 +100,6 @@ pub mod run {
 pub mod sparse {
     pub use crate::sparse::{
         Atoms, Checked, Lasso, Measure, Proximal, StoppingRule, Work, lasso_gap, measure,
-    };
-}
-
-/// Mergeable statistics of rows with missing cells.
-pub mod gaps {
-    pub use crate::stats::gaps::{
-        CellLists, Conditional, ExpectedMoments, FactorSums, GatherCells, GatherFactors, GatherMoments,
-        GatherObserved, LinearGaussian, ObservedCells,
     };
 }
 
