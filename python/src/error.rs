@@ -5,7 +5,7 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 use std::path::Path;
-use unmix::{Caller, Dtype, Error};
+use unmix::{Caller, Dtype, Error, ErrorDetails};
 
 /// Converts `error` to the exception that numpy and scikit-learn raise in such a case.
 ///
@@ -142,19 +142,27 @@ impl Raised<'_, '_> {
         }
     }
 
+    fn details(&self, details: &ErrorDetails) -> PyResult<()> {
+        self.name("column_name", details.name.as_deref())?;
+        self.name("cell", details.cell.as_deref())?;
+        self.name("array", details.array.as_deref())?;
+        self.name("version", details.version.as_deref())?;
+        self.number("line", details.line)?;
+        self.number("row", details.row)?;
+        self.number("column", details.column.map(|column| column as u64))?;
+        self.number("byte", details.byte)?;
+        self.number("need", details.need)?;
+        self.number("got", details.got)?;
+        details.other.as_ref().map_or(Ok(()), |other| self.0.setattr("other", other.as_os_str()))
+    }
+
     fn about_file(&self, error: &Error) -> PyResult<()> {
         match error {
             Error::Format { path, found, details, remedy } => {
                 self.path(path)?;
                 self.text("found", found)?;
                 self.text("remedy", remedy)?;
-                self.name("column_name", details.name.as_deref())?;
-                self.number("line", details.line)?;
-                self.number("row", details.row)?;
-                self.number("column", details.column.map(|column| column as u64))?;
-                self.number("byte", details.byte)?;
-                self.number("need", details.need)?;
-                self.number("got", details.got)
+                self.details(details)
             }
             Error::Io { what, path, .. } => {
                 self.path(path)?;

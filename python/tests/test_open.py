@@ -212,6 +212,7 @@ def test_changed_files_and_bad_options_are_refused(table, tmp_path):
         ({"dtype": "int32"}, "float32.*float64"),
         ({"dtype": "banana"}, "float32.*float64"),
         ({"na": 5}, "must be a list of strings"),
+        ({"na": ["?", "?"]}, "na must be distinct, got '\\?' more than once; give each mark once"),
         ({"rows": (1,)}, "the first row and the one after the last"),
         ({"rows": 5}, "the first row and the one after the last"),
         ({"rows": (5, 5), "drop": "id", "decimal": ","}, "there are rows 0 to"),

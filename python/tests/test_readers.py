@@ -390,12 +390,21 @@ def test_exceptions_carry_rows_columns_and_lines(tmp_path):
     with pytest.raises(ValueError) as text:
         unmix.read(path)
     found = text.value
-    assert (found.line, found.row, found.column, found.column_name) == (3, 1, 1, "b")
+    assert (found.line, found.row, found.column, found.column_name, found.cell) == (3, 1, 1, "b", "x7")
     path.write_text("a,b\n1,2\n3,4,5\n6,7\n")
     with pytest.raises(ValueError) as ragged:
         unmix.read(path)
     assert (ragged.value.line, ragged.value.need, ragged.value.got) == (3, 2, 3)
     assert not hasattr(ragged.value, "row")
+    np.savez(tmp_path / "two.npz", a=np.ones((2, 2)), b=np.ones((2, 2)))
+    with pytest.raises(ValueError) as several:
+        unmix.read(tmp_path / "two.npz")
+    assert (several.value.need, several.value.got) == (1, 2)
+    for name, text in (("first.csv", "a,b\n1,2\n"), ("other.csv", "a,c\n1,2\n")):
+        (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError) as unlike:
+        unmix.read([tmp_path / "first.csv", tmp_path / "other.csv"])
+    assert (unlike.value.column, unlike.value.column_name, unlike.value.other) == (1, "c", str(tmp_path / "first.csv"))
     rows = np.ones((5, 3))
     rows[4, 2] = np.inf
     with pytest.raises(ValueError) as infinite:

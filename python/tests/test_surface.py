@@ -14,10 +14,10 @@ import pytest
 from sklearn.decomposition import PCA as ReferencePCA
 
 import unmix
-from unmix import _unmix
+from unmix import _options, _unmix
 
-#: Run options: parameters of every class, but no settings of a method.
-RUN_OPTIONS = {"random_state", "max_seconds", "callback", "checkpoint", "checkpoint_every", "resume", "init", "verbose"}
+#: Run options: parameters of every class, but no settings of a method. A Rust test compares the names with the table of the library.
+RUN_OPTIONS = set(_options.RUN_OPTIONS)
 METHODS = pytest.mark.parametrize("method", unmix.methods(), ids=lambda m: m["key"])
 
 

@@ -193,10 +193,12 @@ START: list[Any] = [RunOptions, str, os.PathLike, None]
 
 #: Allowed values of the run options.
 RUN_OPTIONS: dict[str, list[Any]] = {
+    "random_state": ["random_state"],
     "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
     "callback": [callable, None],
     "checkpoint": [str, os.PathLike, None],
     "checkpoint_every": [Interval(Real, 0, None, closed="left")],
     "resume": ["boolean"],
     "init": START,
+    "verbose": ["verbose"],
 }

@@ -91,10 +91,8 @@ class PCAParameters:
         "iterated_power": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
         "n_oversamples": [Interval(Integral, 0, None, closed="left")],
         "power_iteration_normalizer": [StrOptions({"auto", "QR", "LU", "none"})],
-        "random_state": ["random_state"],
         "center": ["boolean"],
         "standardize": ["boolean"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -184,8 +182,6 @@ class PPCAParameters:
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "standardize": ["boolean"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -268,8 +264,6 @@ class LinearEigenGANParameters:
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "standardize": ["boolean"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -357,8 +351,6 @@ class NeuralPCAParameters:
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "batch_size": [Interval(Integral, 2, None, closed="left")],
         "max_epochs": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -484,8 +476,6 @@ class SigmaPCAParameters:
         "whiten": ["boolean"],
         "reconstruct": [StrOptions({"linear", "nonlinear"})],
         "halves": ["boolean", None],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -625,8 +615,6 @@ class ICAParameters:
         "center": ["boolean"],
         "standardize": ["boolean"],
         "order": [StrOptions({"variance", "kurtosis", "found"})],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -737,8 +725,6 @@ class FastICAParameters:
         "tol": [Interval(Real, 0, None, closed="left")],
         "w_init": ["array-like", None, str, PathLike],
         "whiten_solver": [StrOptions({"svd", "eigh"})],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -837,8 +823,6 @@ class RICAParameters:
         "w_init": ["array-like", None, str, PathLike],
         "center": ["boolean"],
         "standardize": ["boolean"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -946,7 +930,6 @@ class FactorAnalysisParameters:
         "noise_variance_init": ["array-like", None],
         "svd_method": [StrOptions({"lapack", "randomized"})],
         "iterated_power": [Interval(Integral, 0, None, closed="left")],
-        "random_state": ["random_state"],
         "rotation": [StrOptions({"varimax", "quartimax", "equamax", "promax", "oblimin", "geomin"}), None],
         "rotation_normalize": ["boolean"],
         "algorithm": [StrOptions({"newton", "em"})],
@@ -955,7 +938,6 @@ class FactorAnalysisParameters:
         "noise_floor": [Interval(RealNotInt, 0, 1, closed="neither"), StrOptions({"auto"})],
         "scores": [StrOptions({"regression", "bartlett"})],
         "standardize": ["boolean"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -1056,8 +1038,6 @@ class MatrixCompletionParameters:
         "offsets": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -1136,8 +1116,6 @@ class RobustPCAParameters:
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "center": ["boolean"],
         "standardize": ["boolean"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -1222,8 +1200,6 @@ class SparseCoderParameters:
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="neither"), None],
         "sparse_output": ["boolean"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -1324,8 +1300,6 @@ class LISTAParameters:
         "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "max_epochs": [Interval(Integral, 0, None, closed="left")],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -1448,8 +1422,6 @@ class DictionaryLearningParameters:
         "tol": [Interval(Real, 0, None, closed="left"), None],
         "coder": [StrOptions({"cd", "fista", "ista", "lars", "omp"})],
         "center": ["boolean"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -1559,8 +1531,6 @@ class SubspaceClusteringParameters:
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "center": ["boolean"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -1653,8 +1623,6 @@ class CompleteDictionaryParameters:
         "center": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left"), None],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -1782,8 +1750,6 @@ class RFNParameters:
         "accept": [StrOptions({"mean", "kl"})],
         "dead_unit": [StrOptions({"auto", "zero", "onehot"})],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -1929,8 +1895,6 @@ class StackedRFNParameters:
         "accept": [StrOptions({"mean", "kl"}), "array-like"],
         "dead_unit": [StrOptions({"auto", "zero", "onehot"}), "array-like"],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None, "array-like"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -2059,8 +2023,6 @@ class SparseAutoencoderParameters:
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "max_epochs": [Interval(Integral, 1, None, closed="left")],
         "sparse_output": ["boolean"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -2153,8 +2115,6 @@ class DenoisingAutoencoderParameters:
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "max_epochs": [Interval(Integral, 1, None, closed="left")],
         "standardize": ["boolean"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -2234,8 +2194,6 @@ class GaussianRBMParameters:
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "max_epochs": [Interval(Integral, 1, None, closed="left")],
         "n_steps": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(

@@ -54,7 +54,9 @@ pub(crate) fn modules(args: &Modules) -> Done {
 fn named(path: &Path, names: Vec<String>, p: usize) -> Result<Vec<String>, Failure> {
     if names.len() != p {
         let found = format!("it has {} names, but the model has {p} columns", names.len());
-        return Err(Error::format(path, found, "give one name for each column").into());
+        let numbers = (Some(p as u64), Some(names.len() as u64));
+        let error = Error::format(path, found, "give one name for each column");
+        return Err(error.with(|details| (details.need, details.got) = numbers).into());
     }
     Ok(names)
 }

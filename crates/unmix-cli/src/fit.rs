@@ -1,6 +1,6 @@
 //! `unmix fit`: from a file to a model.
 
-use crate::args::{Fit, Reading, column_list, json_or_word};
+use crate::args::{Fit, Reading, column_list, json_or_word, lists_column};
 use crate::failure::{Done, Failure};
 use crate::interrupt;
 use crate::output::{self, Destination};
@@ -27,15 +27,12 @@ pub(crate) fn fit(args: &Fit, invocation: Option<&str>) -> Done {
     }
     let progress = Progress::new(&args.running);
     let init = args.init.as_deref().map(Model::load).transpose()?;
-    let checkpoint =
-        args.checkpoint.as_ref().map(|path| Checkpoint::new(path).every(args.every).resume(args.resume));
+    let checkpoint = checkpoint(args);
     let run = Run {
-        seed: args.seed,
-        max_seconds: args.max_seconds,
         checkpoint: checkpoint.as_ref(),
         init: init.as_ref().map(|model| model as &dyn Start),
         invocation,
-        ..progress.run(&args.running)
+        ..run_of(args, &progress)
     };
     let quiet = args.running.quiet;
     let (mut rows, n_notes) = rows(args, &files, &run)?;
@@ -76,6 +73,16 @@ pub(crate) fn fit(args: &Fit, invocation: Option<&str>) -> Done {
     let next = next(args, path, &to, &model);
     terminal::text(&format!("{}\n{}{next}", unmix_report::summary(&model), paint(TITLE, "Next\n")))?;
     Ok(code)
+}
+
+/// The run of a fit, without its checkpoint, the model that it starts from, and the command line.
+pub(crate) fn run_of<'a>(args: &Fit, progress: &'a Progress) -> Run<'a> {
+    Run { seed: args.seed, max_seconds: args.max_seconds, ..progress.run(&args.running) }
+}
+
+/// The checkpoint of a fit.
+pub(crate) fn checkpoint(args: &Fit) -> Option<Checkpoint> {
+    args.checkpoint.as_ref().map(|path| Checkpoint::new(path).every(args.every).resume(args.resume))
 }
 
 /// The rows of the input, with their names and weights, and how many of their notes were printed.
@@ -361,7 +368,9 @@ fn next(args: &Fit, input: &Path, to: &Path, fitted: &Model) -> String {
 fn reading(args: &Fit, fitted: &Model) -> Vec<String> {
     let mut words = args.reading.arguments();
     let by_position = args.reading.names.is_some() || fitted.features().names.is_none();
-    if let Some(weights) = args.weights_column.as_ref().filter(|_| by_position) {
+    // A kept column is no feature either.
+    let is_kept = |name: &str| args.reading.keep.as_deref().is_some_and(|list| lists_column(list, name));
+    if let Some(weights) = args.weights_column.as_ref().filter(|name| by_position && !is_kept(name)) {
         match words.iter().position(|word| word == "--drop") {
             Some(at) => words[at + 1] = column_list(Some(&words[at + 1]), weights),
             None => words.extend(["--drop".into(), column_list(None, weights)]),

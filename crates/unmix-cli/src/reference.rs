@@ -34,13 +34,12 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
             None => references(reference, files, &apply.reading.options()?, codes.rows(), &run)?,
         };
         if found.rows() != codes.rows() {
-            let message = format!(
-                "comparing components with {reference} is not possible: it has {} rows and the input {}; give rows of the same \
-                 samples",
-                found.rows(),
-                codes.rows()
-            );
-            return Err(Failure::Message(message));
+            let unsupported = Error::Unsupported {
+                asked: format!("comparing components with {reference}"),
+                found: format!("it has {} rows and the input {}", found.rows(), codes.rows()),
+                remedy: "give rows of the same samples".into(),
+            };
+            return Err(unsupported.into());
         }
         names.extend(own);
         columns.push(metrics::correlations(&codes, &found)?);

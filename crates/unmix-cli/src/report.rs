@@ -1,6 +1,6 @@
 //! `unmix report`: one page about a model, and about rows.
 
-use crate::args::{Report, column_list, lists_column};
+use crate::args::{Report, lists_column};
 use crate::failure::{Done, Failure};
 use crate::fit::stem;
 use crate::progress::Progress;
@@ -89,9 +89,11 @@ fn rows_of(
     options.labels = match color {
         None => None,
         Some(Color::File(file)) => Some(file.read(n, &stem(file.path()), run)?),
-        Some(Color::Column { name, .. }) => Some(match kept_already(args, &name) {
-            true => input.kept.iter().find(|(kept, _)| *kept == name).cloned(),
-            false => input.kept.pop(),
+        Some(Color::Column { name, feature }) => Some(match (kept_already(args, &name), feature) {
+            (true, _) => input.kept.iter().find(|(kept, _)| *kept == name).cloned(),
+            (false, true) => None,
+            // It stays among the kept ones, of which it may be one by its number.
+            (false, false) => input.kept.last().cloned(),
         })
         .map(|kept| kept.map_or_else(|| column(files, &name, model, args, run), Ok))
         .transpose()?,
@@ -207,7 +209,7 @@ fn open(
     if let Some(Color::Column { name, feature: false }) = color
         && !kept_already(args, name)
     {
-        reading.keep = Some(column_list(reading.keep.as_deref(), name));
+        reading.copied = Some(input::column_word(name));
     }
     input::open_for(model, files, reading, run, args.running.quiet)
 }
@@ -229,7 +231,7 @@ fn column(
     let others = model.features().names.iter().flatten().filter(|n| *n != name).cloned().collect::<Vec<_>>();
     let wanted = Some(others).filter(|o| !o.is_empty());
     let reading =
-        unmix_io::Options { keep: Some(input::column_word(name)), wanted, ..args.reading.options()? };
+        unmix_io::Options { copied: Some(input::column_word(name)), wanted, ..args.reading.options()? };
     let mut input = unmix_io::open_many(files, &reading, run)?;
     let origin = input.rows.origin().to_string();
     input.kept.pop().ok_or_else(|| Failure::Message(format!("{origin} has no column '{name}' to colour by")))

@@ -1,19 +1,17 @@
 //! Sample weights: from a separate file, or from a column of the input.
 
-use crate::args::{Fit, column_list};
+use crate::args::Fit;
 use crate::failure::Failure;
+use crate::input::column_word;
 use crate::side_file;
 use std::path::Path;
 use unmix::{Error, Run, with_rows};
 use unmix_io::{Input, Options};
 
-/// The reading options, with the column of weights added to the kept columns.
+/// The reading options, with the column of weights as one that is copied.
 pub(crate) fn options(args: &Fit) -> unmix::Result<Options> {
-    let mut options = args.reading.options()?;
-    if let Some(name) = &args.weights_column {
-        options.keep = Some(column_list(options.keep.as_deref(), name));
-    }
-    Ok(options)
+    let copied = args.weights_column.as_deref().map(column_word);
+    Ok(Options { copied, ..args.reading.options()? })
 }
 
 /// The requested weights.
@@ -27,7 +25,7 @@ pub(crate) fn of(args: &Fit, input: &mut Input, run: &Run<'_>) -> Result<Option<
             "--weights-column is a column of the file, which --transpose turns into a row; give the weights in a file, with --weights".into(),
         ));
     }
-    // The column of weights was added last, so it is the last one kept.
+    // The column of weights is the last one copied.
     let Some((_, cells)) = input.kept.pop() else { return Ok(None) };
     let number = |(row, cell): (usize, &String)| {
         let missing = |_| {

@@ -34,7 +34,9 @@ fn header(bytes: &Bytes<'_>, options: &Options) -> Result<NpyHeader> {
     let have = bytes.len().min(head.len() as u64) as usize;
     bytes.read_at(0, &mut head[..have])?;
     if have < 4 {
-        return Err(wrong(format!("it has {have} bytes, fewer than the header of an idx file"), TRUNCATED));
+        let found = format!("it has {have} bytes, fewer than the header of an idx file");
+        return Err(wrong(found, TRUNCATED)
+            .with(|details| (details.need, details.got) = (Some(4), Some(have as u64))));
     }
     let [zero, zero_too, code, axes] = [head[0], head[1], head[2], head[3]];
     let Some(number) = number_type(code).filter(|_| zero == 0 && zero_too == 0) else {
@@ -45,10 +47,9 @@ fn header(bytes: &Bytes<'_>, options: &Options) -> Result<NpyHeader> {
     };
     let start = 4 + 4 * axes as usize;
     if have < start {
-        return Err(wrong(
-            format!("its header should be {start} bytes long, but the file has {have} in all"),
-            TRUNCATED,
-        ));
+        let found = format!("its header should be {start} bytes long, but the file has {have} in all");
+        return Err(wrong(found, TRUNCATED)
+            .with(|details| (details.need, details.got) = (Some(start as u64), Some(have as u64))));
     }
     let shape: Vec<u64> =
         head[4..start].as_chunks::<4>().0.iter().map(|d| u32::from_be_bytes(*d) as u64).collect();

@@ -118,6 +118,7 @@ fn other_colours(path: &Path, first: &Path, (own, others): (Pixels, Pixels), opt
     let found = format!("it is {}, but {} is {}", own.name(), first.display(), others.name());
     let (grey, rgb) = (options.wording.flag("grey", true), options.wording.flag("rgb", true));
     Error::format(path, found, format!("give {grey} or {rgb} to read all of them in the same way"))
+        .with(|details| details.other = Some(first.to_path_buf()))
 }
 
 /// The error of an image that is not as large as the `first` file.
@@ -131,6 +132,7 @@ fn other_size(
     let found = format!("it has {}, but {} has {}", size(own), first.display(), size(others));
     let patches = options.wording.size("patches", 11, 11);
     Error::format(path, found, format!("make all images equally large, or read patches, as in {patches}"))
+        .with(|details| details.other = Some(first.to_path_buf()))
 }
 
 /// Doubles in the byte order of this machine, in C order.
@@ -151,8 +153,8 @@ fn cut(
     let sample = [&[patches.height, patches.width][..], if channels > 1 { &[3] } else { &[] }].concat();
     let source = Cut::new(bytes, places, patches.clone(), channels, options.wording)?;
     let n = source.len();
-    let requested =
-        [&options.columns, &options.drop, &options.keep].iter().any(|o| o.is_some()) || options.transpose;
+    let lists = [&options.columns, &options.drop, &options.keep, &options.copied];
+    let requested = lists.iter().any(|list| list.is_some()) || options.transpose;
     if requested {
         let (mut spool, mut buffer) = (Spool::new(&path), vec![0.0; source.n_features()]);
         for i in 0..n {

@@ -19,11 +19,9 @@ pub(crate) fn choose(options: &Options, names: &[String], path: &Path) -> Result
         (None, [_]) => Ok(0),
         (None, _) => {
             let found = format!("it holds {} arrays ({known}), but one must be chosen", names.len());
-            Err(Error::format(
-                path,
-                found,
-                format!("choose it as in {}", options.wording.plain("key", &names[0], true)),
-            ))
+            let remedy = format!("choose it as in {}", options.wording.plain("key", &names[0], true));
+            let numbers = (Some(1), Some(names.len() as u64));
+            Err(Error::format(path, found, remedy).with(|details| (details.need, details.got) = numbers))
         }
         (Some(key), _) => names
             .iter()

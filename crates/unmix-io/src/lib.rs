@@ -210,7 +210,8 @@ fn all_rows(files: &[PathBuf], open: Opener<'_>, options: &Options, run: &Run<'_
     {
         let (own, first) = (found.kind.name(), opened[0].1.kind.name());
         let found = format!("it is of type {own}, but {} is of type {first}", files[0].display());
-        return Err(Error::format(other.bytes.path(), found, "give files of one type"));
+        return Err(Error::format(other.bytes.path(), found, "give files of one type")
+            .with(|details| details.other = Some(files[0].clone())));
     }
     if opened[0].1.kind == Kind::Wav {
         options.check_kind(Kind::Wav)?;

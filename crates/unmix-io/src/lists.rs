@@ -7,6 +7,7 @@ use crate::{Options, array, progress};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
+use std::path::Path;
 use unmix::data::Spool;
 use unmix::{AnyRows, Error, Features, Real, Result, Run};
 
@@ -65,12 +66,7 @@ pub(crate) fn expanded<T: Real>(
         for (&j, &width) in columns.iter().zip(&widths) {
             let cells = batch.column(sorted.partition_point(|&s| s < j));
             place(cells, &mut buffer, (first, width, p)).map_err(|(i, got)| {
-                let row = done + i as u64;
-                let found = format!(
-                    "row {row} of column {j} ('{}') is a list of {got} numbers, and the first one has {width}",
-                    names[j]
-                );
-                Error::format(path, found, "give lists of one length, or leave the column out")
+                other_length(path, (done + i as u64, j, names[j].as_str()), width, got)
             })?;
             first += width;
         }
@@ -112,6 +108,17 @@ fn place<T: Real>(
         cells::place(&list, &mut rows[i * p + first..][..width], 1);
     }
     Ok(())
+}
+
+/// The error of a list that is not as long as the first one of its column.
+fn other_length(path: &Path, (row, column, name): (u64, usize, &str), width: usize, length: usize) -> Error {
+    let found = format!(
+        "row {row} of column {column} ('{name}') is a list of {length} numbers, and the first one has {width}"
+    );
+    Error::format(path, found, "give lists of one length, or leave the column out").with(|details| {
+        (details.row, details.column, details.name) = (Some(row), Some(column), Some(name.into()));
+        (details.need, details.got) = (Some(width as u64), Some(length as u64));
+    })
 }
 
 /// Names of the features of all columns, `widths` of each.

@@ -44,7 +44,8 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
         let found = format!("the header of array '{name}' declares more than its {size} bytes");
         let need = numbers.and_then(|n| n.checked_add(header.start));
         return Err(Error::format(&path, found, TRUNCATED)
-            .with(|details| (details.need, details.got) = (need, Some(size))));
+            .with(|details| (details.need, details.got) = (need, Some(size)))
+            .with(|details| details.array = Some(name.into())));
     }
     header.start += start;
     drop(archive);
@@ -87,7 +88,8 @@ impl<'b> Archive<'b> {
     pub(crate) fn member(&mut self, name: &str, run: &Run<'_>) -> Result<Bytes<'static>> {
         let Some(place) = self.members.iter().find(|(n, _)| n == name).map(|m| m.1) else {
             let found = format!("it holds a sparse matrix without its '{name}'");
-            return Err(Error::format(&self.path, found, "write it again"));
+            return Err(Error::format(&self.path, found, "write it again")
+                .with(|details| details.array = Some(name.into())));
         };
         let member = self.zip.by_index(place).map_err(|e| corrupt(&self.path, e))?;
         copy(member, &self.path, run)

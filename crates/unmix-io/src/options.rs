@@ -30,6 +30,10 @@ pub struct Options {
     pub drop: Option<String>,
     /// Columns that are not features but are copied to the output with the codes, such as labels. With `transpose` the names of the features.
     pub keep: Option<String>,
+    /// Columns that are copied for another use of the caller, such as weights; these may also be among `drop` or `keep`. They are the last ones of
+    /// the columns copied.
+    #[doc(hidden)]
+    pub copied: Option<String>,
     /// Whether the first line of a text file holds names; detected by default.
     pub header: Option<bool>,
     /// Number of lines at the beginning of a text file to skip.

@@ -82,6 +82,7 @@ mod tests {
             columns,
             drop,
             keep,
+            copied,
             header,
             skip_rows,
             delimiter,
@@ -102,8 +103,16 @@ mod tests {
             patches,
             pixels
         );
-        let by_callers =
-            ["by_contents", "wanted", "unnamed", "n_features", "count_text", "row_names", "wording"];
+        let by_callers = [
+            "by_contents",
+            "copied",
+            "wanted",
+            "unnamed",
+            "n_features",
+            "count_text",
+            "row_names",
+            "wording",
+        ];
         let of_options: BTreeSet<&str> =
             READING_OPTIONS.iter().map(|option| option.field).chain(by_callers).collect();
         assert_eq!(fields.into_iter().collect::<BTreeSet<_>>(), of_options);

@@ -26,7 +26,8 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
     names.sort();
     let name = &names[key::choose(options, &names, &path)?];
     let Some(tensor) = metadata.info(name) else {
-        return Err(Error::format(&path, format!("tensor '{name}' is not there"), "write it again"));
+        return Err(Error::format(&path, format!("tensor '{name}' is not there"), "write it again")
+            .with(|details| details.array = Some(name.clone())));
     };
     let at = start + tensor.data_offsets.0 as u64;
     let shape: Vec<u64> = tensor.shape.iter().map(|&d| d as u64).collect();
@@ -38,7 +39,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
     let number = number_type(tensor.dtype).ok_or_else(|| {
         let found =
             format!("tensor '{name}' holds numbers of type {:?}, which is not supported", tensor.dtype);
-        Error::format(&path, found, "write it as float32")
+        Error::format(&path, found, "write it as float32").with(|details| details.array = Some(name.clone()))
     })?;
     array::open_stored(bytes, NpyHeader::new(number, shape, at), options)
 }
@@ -50,7 +51,8 @@ fn metadata(bytes: &Bytes<'_>) -> Result<(u64, Metadata)> {
     };
     let mut length = [0; 8];
     if bytes.len() < 8 {
-        return Err(wrong(format!("it has {} bytes, fewer than any safetensors file", bytes.len())));
+        return Err(wrong(format!("it has {} bytes, fewer than any safetensors file", bytes.len()))
+            .with(|details| (details.need, details.got) = (Some(8), Some(bytes.len()))));
     }
     bytes.read_at(0, &mut length)?;
     let length = u64::from_le_bytes(length);
@@ -59,7 +61,8 @@ fn metadata(bytes: &Bytes<'_>) -> Result<(u64, Metadata)> {
         return Err(wrong(format!(
             "its header should be {length} bytes long, but the file has {} in all",
             bytes.len()
-        )));
+        ))
+        .with(|details| (details.need, details.got) = (Some(length), Some(bytes.len()))));
     }
     let mut header = vec![0; length as usize];
     bytes.read_at(8, &mut header)?;

@@ -24,7 +24,7 @@ impl Selection {
     ///
     /// # Errors
     ///
-    /// A column that does not exist or is named twice; no feature left.
+    /// A column that does not exist, is named twice, or is both left out and copied; no feature left.
     pub(crate) fn new(
         options: &Options,
         names: Option<&[String]>,
@@ -36,6 +36,10 @@ impl Selection {
             |setting, words: &Option<String>| columns.list(setting, words.as_deref().unwrap_or_default());
         let (requested, drop, kept) =
             (list("columns", &options.columns)?, list("drop", &options.drop)?, list("keep", &options.keep)?);
+        if let Some(both) = drop.iter().find(|j| kept.contains(j)) {
+            return Err(columns.dropped_and_kept(*both, options));
+        }
+        let kept = with_last(kept, list("keep", &options.copied)?);
         let wanted = options.wanted.as_deref().filter(|_| names.is_some() && !options.transpose);
         if requested.is_empty() && drop.is_empty() && kept.is_empty() && wanted.is_none() && index.is_empty()
         {
@@ -60,11 +64,13 @@ impl Selection {
             });
         }
         if features.is_empty() {
-            let (setting, words) =
-                if drop.is_empty() { ("keep", &options.keep) } else { ("drop", &options.drop) };
+            let (setting, words) = match drop.is_empty() {
+                true => ("keep", options.keep.as_deref().or(options.copied.as_deref())),
+                false => ("drop", options.drop.as_deref()),
+            };
             return Err(Error::setting(
                 setting,
-                value(options.wording, words.as_deref().unwrap_or_default()),
+                value(options.wording, words.unwrap_or_default()),
                 "it leaves no column as a feature",
                 "name fewer columns",
             ));
@@ -100,12 +106,10 @@ impl<'a> Columns<'a> {
         for word in split(words) {
             for j in self.one(setting, &word)? {
                 if !seen.insert(j) {
-                    let name =
-                        self.known.get(j).map_or(format!("column {j}"), |n| format!("column {j} ('{n}')"));
                     return Err(Error::setting(
                         setting,
                         value(self.wording, words),
-                        format!("it names {name} twice"),
+                        format!("it names {} twice", self.described(j)),
                         "name each column once",
                     ));
                 }
@@ -113,6 +117,25 @@ impl<'a> Columns<'a> {
             }
         }
         Ok(columns)
+    }
+
+    /// A column by its number and name, in words.
+    fn described(&self, j: usize) -> String {
+        self.known.get(j).map_or(format!("column {j}"), |name| format!("column {j} ('{name}')"))
+    }
+
+    /// The error for a column that is among both `drop` and `keep`.
+    fn dropped_and_kept(&self, j: usize, options: &Options) -> Error {
+        let given = |setting, words: &Option<String>| {
+            let words = words.as_deref().unwrap_or_default();
+            self.wording.column_list(setting, words, &split(words))
+        };
+        let (drop, keep) = (given("drop", &options.drop), given("keep", &options.keep));
+        Error::Unsupported {
+            asked: format!("reading {}", self.described(j)),
+            found: format!("both {drop} and {keep} name it"),
+            remedy: "name it in one of the two".into(),
+        }
     }
 
     /// The columns named `wanted`, in that order, and those of `from` that are not among them.
@@ -164,6 +187,13 @@ impl<'a> Columns<'a> {
     fn no_such_name(&self, word: &str) -> Error {
         Error::unknown("column", word, self.known.iter().map(String::as_str))
     }
+}
+
+/// Columns with `last` at their end, each once.
+fn with_last(mut columns: Vec<usize>, last: Vec<usize>) -> Vec<usize> {
+    columns.retain(|j| !last.contains(j));
+    columns.extend(last);
+    columns
 }
 
 /// The value of an option that lists columns, of which `words` is the text.
@@ -242,6 +272,35 @@ mod tests {
                 .contains("the model needs column 'id'")
         );
         assert_eq!(with(&["a", "b"], Options::default(), None).unwrap().features, None);
+    }
+
+    #[test]
+    fn a_column_is_either_left_out_or_copied() {
+        let names = ["id", "b", "a", "x,y"].map(String::from);
+        let read = |drop: &str, keep: &str, copied: &str, wording| {
+            let words = |w: &str| Some(w.to_string()).filter(|w| !w.is_empty());
+            let (drop, keep, copied) = (words(drop), words(keep), words(copied));
+            let options = Options { drop, keep, copied, wording, ..Options::default() };
+            Selection::new(&options, Some(&names), 4, &[]).map_err(|e| e.to_string())
+        };
+        let refused = |drop, keep, wording| read(drop, keep, "", wording).unwrap_err();
+        assert_eq!(
+            refused("id", "id", Wording::Shell),
+            "reading column 0 ('id') is not possible: both --drop id and --keep id name it; name it in one of the two"
+        );
+        let by_number = refused("b,\"x,y\"", "2-3", Wording::Shell);
+        assert!(
+            by_number.contains("('x,y')")
+                && by_number.contains("both --drop 'b,\"x,y\"' and --keep 2-3 name")
+        );
+        let python = refused("id,1", "b", Wording::PythonRead);
+        assert!(
+            python.contains("column 1 ('b') is not possible: both drop=['id', 1] and keep=['b'] name it")
+        );
+        // Those that are copied for another use may be left out as features, or be kept.
+        let weights = |drop, keep| read(drop, keep, "b", Wording::Shell).unwrap();
+        assert_eq!((weights("id,b", "").features, weights("id,b", "").kept), (Some(vec![2, 3]), vec![1]));
+        assert_eq!(weights("", "1,id").kept, [0, 1]);
     }
 
     #[test]

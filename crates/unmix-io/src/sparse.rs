@@ -35,7 +35,9 @@ pub(crate) fn open(archive: &mut Archive<'_>, options: &Options, run: &Run<'_>) 
     let shape = places(archive, "shape", run)?;
     let &[n, p] = shape.as_slice() else {
         let found = format!("it holds a sparse array of {} axes", shape.len());
-        return Err(Error::format(&path, found, "save rows of numbers, which have two axes"));
+        let error = Error::format(&path, found, "save rows of numbers, which have two axes");
+        let numbers = (Some(2), Some(shape.len() as u64));
+        return Err(error.with(|details| (details.need, details.got) = numbers));
     };
     let array = vector(archive, "data", run)?;
     let (number, n_stored) = (array.number(), array.rows().len());
@@ -90,7 +92,8 @@ fn parts(
             "it declares {n} x {p} entries, but its index pointer is for {} - 1 {kind}",
             starts.len()
         );
-        return Err(Error::format(archive.path(), found, "write it again"));
+        let numbers = (u64::try_from(lines).ok().map(|n| n + 1), Some(starts.len() as u64));
+        return Err(of_array(archive, "indptr", found).with(|details| (details.need, details.got) = numbers));
     }
     Ok(Matrix { starts, at, order, shape: (n as usize, p as usize), by_row })
 }
@@ -130,9 +133,10 @@ impl Matrix {
         let selection = Selection::new(options, names.as_deref(), p, &[])?;
         if !selection.kept.is_empty() {
             let why = "the columns of a sparse matrix are all read as features";
+            let kept = options.keep.as_deref().or(options.copied.as_deref());
             return Err(Error::setting(
                 "keep",
-                selection::value(options.wording, options.keep.as_deref().unwrap_or_default()),
+                selection::value(options.wording, kept.unwrap_or_default()),
                 why,
                 "leave it out",
             ));
@@ -192,13 +196,20 @@ fn by_rows(
     Ok((starts, order.iter().map(|&i| columns[i]).collect(), Some(order)))
 }
 
+/// An error of one of the arrays of the matrix.
+fn of_array(archive: &Archive<'_>, name: &str, found: String) -> Error {
+    let error = Error::format(archive.path(), found, "write it again");
+    error.with(|details| details.array = Some(name.into()))
+}
+
 /// An array of one axis.
 fn vector(archive: &mut Archive<'_>, name: &str, run: &Run<'_>) -> Result<RawArray<'static>> {
     let bytes = archive.member(name, run)?;
     let header = npy_header(&bytes)?;
     let (&[n], &[stride]) = (header.shape.as_slice(), header.strides().as_slice()) else {
         let found = format!("the '{name}' of its sparse matrix has {} axes", header.shape.len());
-        return Err(Error::format(archive.path(), found, "write it again"));
+        let numbers = (Some(1), Some(header.shape.len() as u64));
+        return Err(of_array(archive, name, found).with(|details| (details.need, details.got) = numbers));
     };
     let (start, size) = (header.start as i64, header.number.size as i64);
     RawArray::new(bytes, start, header.number, Axes::one(n, stride), Axes::one(1, size))
@@ -209,7 +220,7 @@ fn places(archive: &mut Archive<'_>, name: &str, run: &Run<'_>) -> Result<Vec<i6
     let array = vector(archive, name, run)?;
     if !matches!(array.number().kind, b'i' | b'u') {
         let found = format!("the '{name}' of its sparse matrix is {}", array.number().name());
-        return Err(Error::format(archive.path(), found, "write it again"));
+        return Err(of_array(archive, name, found));
     }
     // In double precision, which holds all those that are of use: there are no more than 2^32 rows or columns.
     let mut numbers = vec![0.0f64; array.rows().len() as usize];

@@ -52,34 +52,37 @@ fn agree(inputs: &[Input]) -> Result<Features> {
     for input in &inputs[1..] {
         let differs = |found: String| {
             let found = format!("it {found} in {}", first.origin());
-            Err(Error::format(
-                input.rows.origin(),
-                found,
-                "give files with the same columns, or choose those that they share",
-            ))
+            let remedy = "give files with the same columns, or choose those that they share";
+            Error::format(input.rows.origin(), found, remedy)
+                .with(|details| details.other = Some(first.origin().into()))
         };
         let (own, n) = (input.rows.features(), input.rows.n_features());
         if n != first.n_features() {
-            return differs(format!("has {n} features per row, but there are {}", first.n_features()));
+            let need = first.n_features();
+            let error = differs(format!("has {n} features per row, but there are {need}"));
+            let numbers = (Some(need as u64), Some(n as u64));
+            return Err(error.with(|details| (details.need, details.got) = numbers));
         }
         if let (Some(a), Some(b)) = (&features.names, &own.names)
             && let Some(j) = (0..n).find(|&j| a[j] != b[j])
         {
-            return differs(format!("has '{}' as feature {j}, but that is '{}'", b[j], a[j]));
+            let error = differs(format!("has '{}' as feature {j}, but that is '{}'", b[j], a[j]));
+            let place = (Some(j), Some(b[j].clone()));
+            return Err(error.with(|details| (details.column, details.name) = place));
         }
         if let (Some(a), Some(b)) = (&features.shape, &own.shape)
             && a != b
         {
             let text = |shape: &[usize]| shape.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
-            return differs(format!("has samples of shape {}, but they have {}", text(b), text(a)));
+            return Err(differs(format!("has samples of shape {}, but they have {}", text(b), text(a))));
         }
         let kept = |input: &Input| input.kept.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
         if kept(input) != kept(&inputs[0]) {
-            return differs(format!(
+            return Err(differs(format!(
                 "keeps the columns '{}', but the first input keeps '{}'",
                 kept(input).join(","),
                 kept(&inputs[0]).join(",")
-            ));
+            )));
         }
         features.names = features.names.or_else(|| own.names.clone());
         features.shape = features.shape.or_else(|| own.shape.clone());

@@ -67,7 +67,7 @@ impl TransposedFeatures {
 
 /// The names of the rows as a column that is kept beside the codes.
 pub(crate) fn kept(options: &Options, names: Option<&[String]>) -> Vec<(String, Vec<String>)> {
-    let names = names.filter(|_| options.keep.is_some());
+    let names = names.filter(|_| options.keep.is_some() || options.copied.is_some());
     names.into_iter().map(|names| ("name".to_string(), names.to_vec())).collect()
 }
 

@@ -31,7 +31,10 @@ pub(crate) fn lines(files: &[PathBuf], open: Opener<'_>, options: &Options, run:
         };
         let found = format!("it has {p} columns, and a list of cells has row, column and value");
         let remedy = format!("choose three, as in {}", options.wording.columns("columns", &shown));
-        return Err(Error::format(rows.origin(), found, remedy));
+        let numbers = (Some(COLUMNS as u64), Some(p as u64));
+        return Err(
+            Error::format(rows.origin(), found, remedy).with(|details| (details.need, details.got) = numbers)
+        );
     }
     Ok(lines)
 }

@@ -94,7 +94,8 @@ pub(crate) fn open(
                 found,
                 "give files of one recording, which agree in both rate and length",
             )
-            .with(|details| (details.need, details.got) = (Some(other.into()), Some(own.into()))))
+            .with(|details| (details.need, details.got) = (Some(other.into()), Some(own.into())))
+            .with(|details| details.other = Some(first_path.to_path_buf())))
         };
         match (reader.spec().sample_rate, reader.duration()) {
             (own, _) if own != rate => return differs("samples per second", own, rate),

@@ -57,6 +57,14 @@ impl Wording {
         self.plain(setting, entries.join(","), true)
     }
 
+    /// A setting that lists columns, with `words` as its text and `entries` as the words in it.
+    pub(crate) fn column_list(self, setting: &str, words: &str, entries: &[String]) -> String {
+        match self {
+            Self::Shell => self.plain(setting, words, true),
+            _ => self.python(setting, &self.columns_value(words, entries)),
+        }
+    }
+
     /// The setting that reads only the first rows.
     pub(crate) fn first_rows(self, n: u64) -> String {
         match self {

@@ -179,8 +179,8 @@ pub enum Error {
     Interrupted,
 }
 
-/// The position of an error in a file, as numbers; `None` where it does not apply. Lines count from 1, as in
-/// messages, all else from 0.
+/// What the message of an error in a file names, as values: its position, and what was expected and found. `None` where it does not apply.
+/// Lines count from 1, as in messages, all else from 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorDetails {
@@ -192,12 +192,20 @@ pub struct ErrorDetails {
     pub column: Option<usize>,
     /// The column's name, where it has one.
     pub name: Option<String>,
+    /// The text in the cell, as in the message.
+    pub cell: Option<String>,
+    /// Name of the array or tensor in the file.
+    pub array: Option<String>,
     /// Byte.
     pub byte: Option<u64>,
-    /// Expected number of cells, rows, bytes or samples.
+    /// Expected number of what the message counts: cells, rows, bytes, samples.
     pub need: Option<u64>,
-    /// Number of cells, rows, bytes or samples found.
+    /// The number found.
     pub got: Option<u64>,
+    /// The other file, with which this one does not agree.
+    pub other: Option<PathBuf>,
+    /// The version of unmix that wrote the file, where this one cannot read it.
+    pub version: Option<String>,
 }
 
 impl Error {
@@ -218,6 +226,24 @@ impl Error {
             change(details);
         }
         self
+    }
+
+    /// A model whose tensors are those of no fit, which is so only where its file is corrupt.
+    pub(crate) fn corrupt_model(found: impl Into<String>) -> Self {
+        Error::Unsupported {
+            asked: "using this model".into(),
+            found: found.into(),
+            remedy: "the file is corrupt: fit the model again".into(),
+        }
+    }
+
+    /// A model of an incremental fit whose stream cannot be continued, for the same reason.
+    pub(crate) fn corrupt_stream() -> Self {
+        Error::Unsupported {
+            asked: "continuing the fit of this model".into(),
+            found: "the state of its stream cannot be read".into(),
+            remedy: "the file is corrupt, or of another version: fit the model again".into(),
+        }
     }
 
     /// A setting outside its domain.

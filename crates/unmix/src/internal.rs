@@ -12,6 +12,14 @@ pub mod elementwise {
     pub use crate::elementwise::Penalty;
 }
 
+/// Mergeable statistics of rows with missing cells.
+pub mod gaps {
+    pub use crate::stats::gaps::{
+        CellLists, Conditional, ExpectedMoments, FactorSums, GatherCells, GatherFactors, GatherMoments,
+        GatherObserved, LinearGaussian, ObservedCells,
+    };
+}
+
 /// Training on mini-batches.
 pub mod learn {
     pub use crate::learn::Optimiser;
@@ -81,6 +89,11 @@ pub mod rectified {
     pub mod statistics {
         pub use crate::rectified::statistics::{Expected, Moments};
     }
+}
+
+/// The table of the options of a fit, with which tests compare those of the program and of the Python package.
+pub mod run {
+    pub use crate::run::{RUN_OPTIONS, RunOption};
 }
 
 /// Sparse codes of rows.

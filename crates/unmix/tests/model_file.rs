@@ -82,8 +82,11 @@ fn an_unknown_format_is_refused_with_the_version_to_install() {
         d["format"] = 2.into();
         d["version"] = "3.1.4".into();
     });
-    let text = read(&newer).unwrap_err().to_string();
+    let error = read(&newer).unwrap_err();
+    let text = error.to_string();
     assert!(text.contains("its format is 2") && text.contains("install version 3.1.4 of unmix"), "{text}");
+    let Error::Format { details, .. } = error else { panic!("{text}") };
+    assert_eq!((details.need, details.got, details.version.as_deref()), (Some(1), Some(2), Some("3.1.4")));
     let older =
         described(&small().to_bytes().unwrap(), |d| drop(d.as_object_mut().unwrap().shift_remove("format")));
     let text = read(&older).unwrap_err().to_string();

@@ -14,6 +14,7 @@ use std::path::Path;
 use unmix::biclusters::ModuleMeans;
 use unmix::data::{Plan, Workspace};
 use unmix::internal::autoencoder::Evaluation;
+use unmix::internal::gaps::{CellLists, ExpectedMoments, FactorSums, ObservedCells};
 use unmix::internal::neural::native::NativeSums;
 use unmix::internal::neural::separation::PassSums;
 use unmix::internal::num::{Block, Matrix};
@@ -21,7 +22,6 @@ use unmix::internal::rectified::CodeSums;
 use unmix::internal::rectified::cubes::Cubes;
 use unmix::method::sparse_coder::Convergence;
 use unmix::select::CellDensities;
-use unmix::stats::gaps::{CellLists, ExpectedMoments, FactorSums, ObservedCells};
 use unmix::stats::{
     Checksum, Correlations, DirectionSums, Entries, GatherScatter, GatheredRows, Gram, Lengths, Moments,
     Range, Reweighted, RowWeights, Scatter, ScoreSums, Sketch, SourceSums, Sparsity, Spread, Triangle,

@@ -1,5 +1,8 @@
 //! The options of each command.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Inputs, Reading, Running, Writing};
 use clap::Args;
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 use crate::folder::{Folder, without_run};
 use serde_json::Value;
 use unmix::data::write_npy;
-use unmix::{Model, datasets};
+use unmix::{METHODS, Model, datasets};
 
 #[test]
 fn the_printed_command_makes_the_same_file() {
@@ -67,6 +67,38 @@ fn printed_command(b: &Folder, model: &str) -> String {
         printed.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
     assert!(page.contains(&escaped), "{printed}");
     printed.into()
+}
+
+/// Options with which a fit of a method to 120 rows of 6 columns is short.
+fn short_fit(method: &str) -> &'static str {
+    match method {
+        "pca" | "neural-pca" | "sigma-pca" | "ica" | "fastica" | "ppca" | "linear-eigengan"
+        | "factor-analysis" => "-k 2",
+        "rica" => "-k 2 --set max_iter=20",
+        "matrix-completion" => "-k 2 --set max_iter=5",
+        "robust-pca" => "--set noise=0 --set max_iter=20",
+        "subspace-clustering" => "-k 1 --set n_clusters=2",
+        "complete-dictionary" => "--set max_iter=20",
+        "dictionary" => "-k 7 --set max_epochs=1",
+        "sparse-coder" => "--dictionary atoms.npy --set alpha=0.1",
+        "lista" => "--dictionary atoms.npy --set n_layers=2 --set batch_size=40 --set max_epochs=1",
+        "sae" => "-k 9 --set max_epochs=1",
+        "dae" | "rbm" => "-k 4 --set max_epochs=1",
+        "rfn" => "-k 3 --set max_iter=5",
+        "stacked-rfn" => "--set 'n_components=[4,3]' --set 'max_iter=[5,5]'",
+        other => panic!("there is no short fit of {other} here: add one"),
+    }
+}
+
+#[test]
+fn the_printed_command_makes_the_same_file_by_every_method() {
+    let b = Folder::new();
+    b.both("d", 120, 6);
+    b.both("atoms", 8, 6);
+    for method in METHODS {
+        let fit = format!("unmix fit {} d.npy {} --seed 5", method.key, short_fit(method.key));
+        assert_replayed(&b, &format!("{fit} -q -o m.safetensors"), "m.safetensors");
+    }
 }
 
 #[test]
@@ -220,6 +252,7 @@ fn rows_are_drawn_by_the_given_pairs_of_components() {
     for (given, expected) in [
         ("0,4", "the model has 4 components"),
         ("1,1", "give two different ones"),
+        ("0,1 --pair 2,3 --pair 0,1", "this pair is given twice; give each pair once"),
         ("1", "give two numbers of components, as in 0,3"),
         ("a,b", "give two numbers of components, as in 0,3"),
     ] {

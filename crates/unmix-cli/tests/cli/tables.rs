@@ -218,6 +218,42 @@ fn a_column_may_be_kept_and_have_another_use() {
 }
 
 #[test]
+fn a_column_that_is_left_out_and_kept_is_refused_and_one_that_has_another_use_is_not() {
+    let b = Folder::new();
+    let line = |i: usize| format!("plant{i},{},{},{}\n", 1 + i % 3, (7 * i) % 13, (i * i) % 11);
+    b.write("t.csv", format!("id,count,a,b\n{}", (0..30).map(line).collect::<String>()));
+    for (given, said) in [
+        (
+            "--drop id --keep id",
+            "reading column 0 ('id') is not possible: both --drop id and --keep id name it",
+        ),
+        ("--drop id,a --keep 2", "column 2 ('a') is not possible: both --drop id,a and --keep 2 name it"),
+    ] {
+        let refused = b.run(&format!("fit pca t.csv {given} -o m.safetensors"));
+        assert!(refused.code == 1 && refused.err.contains(said), "{given}: {}", refused.err);
+        assert!(!b.path("m.safetensors").exists());
+    }
+    // Weights and colours may be left out as features, by whatever name.
+    let plain = b.ok("fit pca t.csv --drop id --weights-column count -k 1 -o m.safetensors").out;
+    for given in ["--drop id,count --weights-column count", "--drop 0-1 --weights-column count"] {
+        let weighted = b.ok(&format!("fit pca t.csv {given} -k 1 -o m.safetensors")).out;
+        assert_eq!(weighted.lines().next(), plain.lines().next(), "{given}");
+    }
+    b.ok("report m.safetensors t.csv --drop id,count --color count -o page.html");
+    // One that is a feature, beside names of the rows.
+    b.ok("report m.safetensors t.csv --keep id --drop count --color a -o page.html");
+    let page = String::from_utf8(b.read("page.html")).unwrap();
+    assert!(page.contains("plant0") && page.contains("<li class=\"what\">a</li>"));
+    // The next command of a fit whose weights are kept, too.
+    b.write(
+        "bare.csv",
+        (0..30).map(|i| format!("{},{},{}\n", (7 * i) % 13, (i * i) % 11, 1 + i % 3)).collect::<String>(),
+    );
+    let next = b.ok("fit pca bare.csv --keep 2 --weights-column 2 -k 1 -o m.safetensors").out;
+    assert!(next.contains("--keep 2") && !next.contains("--drop"), "{next}");
+}
+
+#[test]
 fn a_column_in_other_units_is_named() {
     let b = Folder::new();
     let line = |i: usize| format!("{},{},{}\n", 1000 * ((7 * i) % 13), (i * i) % 11, (3 * i) % 7);

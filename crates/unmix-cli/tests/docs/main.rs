@@ -1,8 +1,9 @@
 //! Files generated from the registry of methods (pages of `docs/`, parameters of the Python package) are compared with it. `cargo xtask
-//! gen` writes them. Lists of the options of reading are compared with their table.
+//! gen` writes them. Lists of the options of reading and of runs are compared with their tables.
 
 mod python;
 mod reading;
+mod running;
 mod wording;
 
 use std::fmt::Write;

@@ -3,6 +3,7 @@
 
 use super::wording::{WIDTH, filled, sentences, value};
 use std::fmt::Write;
+use unmix::internal::run::RUN_OPTIONS;
 use unmix::method::{Method, Setting};
 
 /// The first lines of the generated module.
@@ -43,70 +44,71 @@ struct Parameter {
     constraint: Vec<String>,
 }
 
-/// Run options that every estimator takes: name, annotation, type in words, default, sentences, and the constraint where the package's
-/// list of run options has none.
-const RUN_OPTIONS: [[&str; 6]; 8] = [
+/// Parameters of every estimator for the options of a fit that are no settings: name, annotation, type in words, and sentences. Their
+/// names, order and defaults are those of [`RUN_OPTIONS`]; their constraints stand in `_options.py`.
+const RUN_PARAMETERS: [[&str; 4]; 8] = [
     [
         "random_state",
         "int | np.random.RandomState | None",
         "int, RandomState or None",
-        "None",
         "Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.",
-        "\"random_state\"",
     ],
     [
         "max_seconds",
         "float | None",
         "float or None",
-        "None",
         "Time limit in seconds: iterations end with the current result, and ``report_.outcome`` is ``\"time\"``.",
-        "",
     ],
     [
         "callback",
         "Callable[[Iteration], Any] | None",
         "callable or None",
-        "None",
         "Called after every iteration with an :class:`unmix.Iteration`; if it raises StopIteration the fit ends with the current result, \
          and ``report_.outcome`` is ``\"interrupted\"``. Another exception ends the fit without a result.",
-        "",
     ],
     [
         "checkpoint",
         "str | PathLike[str] | None",
         "path or None",
-        "None",
         "A file to which the state of the iterations is written during the fit, so that an interrupted fit can be resumed; removed when \
          the fit is complete, kept if ``max_seconds`` or ``callback`` ended it.",
-        "",
     ],
-    ["checkpoint_every", "float", "float", "60.0", "Seconds between two writes of the checkpoint.", ""],
+    ["checkpoint_every", "float", "float", "Seconds between two writes of the checkpoint."],
     [
         "resume",
         "bool",
         "bool",
-        "False",
         "Resume from ``checkpoint``, with the same bits as an uninterrupted fit; if the file does not exist, the fit starts from the \
          beginning. A checkpoint of other rows, settings or seed is refused.",
-        "",
     ],
     [
         "init",
         "Estimator | str | PathLike[str] | None",
         "fitted estimator, path or None",
-        "None",
         "A fitted model, or the path of one, whose components are the initial values, instead of the method's own.",
-        "",
     ],
     [
         "verbose",
         "int",
         "{0, 1, 2}",
-        "0",
         "0 for no output, 1 for a progress bar, 2 for a line for each iteration, on stderr.",
-        "\"verbose\"",
     ],
 ];
+
+/// The parameters of the run options, in the order of their table.
+fn run_parameters() -> Vec<Parameter> {
+    let offered = RUN_OPTIONS.iter().filter_map(|option| Some((option.parameter?, option.default)));
+    let all: Vec<Parameter> = offered.map(|(name, default)| run_parameter(name, value(default))).collect();
+    assert_eq!(all.len(), RUN_PARAMETERS.len(), "RUN_PARAMETERS has other parameters than RUN_OPTIONS");
+    all
+}
+
+fn run_parameter(name: &str, default: String) -> Parameter {
+    let own = RUN_PARAMETERS.iter().find(|own| own[0] == name);
+    let [name, annotation, described, doc] =
+        own.unwrap_or_else(|| panic!("RUN_PARAMETERS has no {name}: add its type")).map(String::from);
+    Parameter { name, annotation, described, default, doc, constraint: Vec::new() }
+}
 
 /// The module with the parameters of all estimators and the types of their fitted attributes, which are parsed from the docstrings;
 /// `text_of` returns the text of the file that defines a method's class.
@@ -227,23 +229,21 @@ fn parameters(method: &Method) -> Vec<Parameter> {
     // Tables that belong to the rows are arguments of `fit`.
     let settings = method.settings.iter().filter(|setting| !setting.with_rows);
     let mut all: Vec<Parameter> = settings.map(|setting| parameter(method, setting)).collect();
-    for [name, annotation, described, default, doc, constraint] in RUN_OPTIONS {
-        if let Some(own) = all.iter_mut().find(|p| p.name == name) {
+    for option in run_parameters() {
+        if let Some(own) = all.iter_mut().find(|p| p.name == option.name) {
             // A method's own initial values are accepted beside a fitted model.
             let model = "a fitted model, or the path of one, whose components are the initial weights";
             own.doc = format!("{}; or {model}.", own.doc.trim_end_matches('.'));
-            own.annotation = format!("{} | {annotation}", own.annotation);
-            own.described = format!("{}, {described}", own.described);
+            own.annotation = format!("{} | {}", own.annotation, option.annotation);
+            own.described = format!("{}, {}", own.described, option.described);
             own.constraint.push("*START".into());
             continue;
         }
-        let [name, annotation, described] = [name, annotation, described].map(String::from);
-        let [default, doc] = [default, doc].map(String::from);
-        let constraint = Some(constraint.to_string()).filter(|c| !c.is_empty()).into_iter().collect();
         // In the signature of scikit-learn's class of the same name `random_state` is the last of its parameters.
-        let theirs = method.settings.iter().rposition(|s| s.python_only).filter(|_| name == "random_state");
+        let theirs =
+            method.settings.iter().rposition(|s| s.python_only).filter(|_| option.name == "random_state");
         let place = theirs.map_or(all.len(), |last| last + 1);
-        all.insert(place, Parameter { name, annotation, described, default, doc, constraint });
+        all.insert(place, option);
     }
     all
 }

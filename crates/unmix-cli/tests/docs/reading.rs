@@ -4,7 +4,7 @@ use std::path::Path;
 use unmix_io::READING_OPTIONS;
 
 /// What stands between two texts in a file of the repository.
-fn between(path: &str, start: &str, end: &str) -> String {
+pub(crate) fn between(path: &str, start: &str, end: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let text = std::fs::read_to_string(root.join(path)).unwrap();
     let rest = text.split_once(start).unwrap_or_else(|| panic!("{path} has no '{start}'")).1;

@@ -73,10 +73,23 @@ fn pointed(cell: &[u8]) -> Vec<u8> {
     cell.iter().map(|&b| if b == b',' { b'.' } else { b }).collect()
 }
 
+/// Refuses marks of missing cells of which one is given twice: a slip, such as `?,?` for `?,-`.
+fn check_distinct(marks: &[String]) -> Result<()> {
+    let marks: Vec<&str> = marks.iter().map(|mark| mark.trim()).collect();
+    match marks.iter().enumerate().find(|(i, mark)| marks[..*i].contains(mark)) {
+        None => Ok(()),
+        Some((_, mark)) => {
+            let got = format!("'{mark}' more than once");
+            Err(Error::setting("na", got, "must be distinct", "give each mark once"))
+        }
+    }
+}
+
 impl Dialect {
     /// Of a file with this ending's delimiter.
     pub(super) fn new(by_ending: u8, options: &Options) -> Result<Self> {
         let Options { delimiter, decimal_comma, .. } = *options;
+        check_distinct(&options.na)?;
         let na = options.na.iter().map(|mark| MissingMark::new(mark, decimal_comma)).collect();
         if decimal_comma && delimiter == Some(b',') {
             let (why, remedy) =

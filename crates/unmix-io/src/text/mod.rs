@@ -411,6 +411,7 @@ impl Table<'_> {
         Error::format(self.bytes.path(), found, remedy).with(|details| {
             (details.line, details.row, details.column) = (Some(line), Some(row), Some(column));
             details.name = name.map(Into::into);
+            details.cell = Some(cells::shown(cell));
         })
     }
 }

@@ -313,6 +313,20 @@ fn truth_values_and_minus_signs_are_numbers() {
 }
 
 #[test]
+fn a_mark_of_missing_cells_is_given_once() {
+    let marks =
+        |marks: &[&str]| Options { na: marks.iter().map(|m| m.to_string()).collect(), ..no_options() };
+    for twice in [&["?", "?"][..], &["-", "?", " ? "]] {
+        let message = refused("a,b\n1,?\n2,3\n", &marks(twice));
+        assert!(
+            message.contains("na must be distinct, got '?' more than once; give each mark once"),
+            "{message}"
+        );
+    }
+    assert!(numbers(&read("t.csv", "a,b\n1,?\n", &marks(&["?", "-"])).rows)[1].is_nan());
+}
+
+#[test]
 fn lines_after_the_requested_rows_are_not_read() {
     let text = "a,b\n1,2\n3,4\nTotal,6\nsource: a census\n";
     let rows = |end: u64| Options { rows: Some((0, Some(end))), ..no_options() };

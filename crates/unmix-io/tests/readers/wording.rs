@@ -133,8 +133,8 @@ fn errors_carry_places_and_numbers_in_fields() {
     };
     let (at, found) = details("t.csv", b"a,b\n1,2\n3,x7\n");
     assert_eq!(
-        (at.line, at.row, at.column, at.name.as_deref()),
-        (Some(3), Some(1), Some(1), Some("b")),
+        (at.line, at.row, at.column, at.name.as_deref(), at.cell.as_deref()),
+        (Some(3), Some(1), Some(1), Some("b"), Some("x7")),
         "{found}"
     );
     let (at, found) = details("t.csv", b"a,b\n1,2\n3,4,5\n6,7\n");
@@ -145,6 +145,8 @@ fn errors_carry_places_and_numbers_in_fields() {
     let whole = idx(&[1u8; 12], &[3, 4]);
     let (at, found) = details("a.idx", &whole[..whole.len() - 2]);
     assert_eq!((at.need, at.got), (Some(whole.len() as u64), Some(whole.len() as u64 - 2)), "{found}");
+    let (at, found) = details("a.idx", &whole[..6]);
+    assert_eq!((at.need, at.got), (Some(12), Some(6)), "{found}");
     // The header declares ten 16-bit samples; the file has four.
     let mut audio = b"RIFF\x38\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0".to_vec();
     audio.extend([8000u32.to_le_bytes(), 16_000u32.to_le_bytes(), [2, 0, 16, 0]].concat());

@@ -14,19 +14,25 @@ use unmix::{Error, Model, Result};
 /// Features of a row that are shown as bars.
 const MOST_FEATURES: usize = 16;
 
-/// Refuses pairs that are not of two components of the model.
+/// Refuses pairs that are not of two components of the model, and one that is given twice.
 pub(super) fn check(model: &Model, options: &Options) -> Result<()> {
     let k = model.n_components().min(model.n_codes());
-    match options.pairs.iter().find(|&&(a, b)| a >= k || b >= k || a == b) {
-        None => Ok(()),
-        Some((a, b)) => Err(Error::Unsupported {
+    let refused = |(a, b): &(usize, usize), found: String, remedy: &str| {
+        Err(Error::Unsupported {
             asked: format!("drawing rows by the components {a} and {b}"),
-            found: format!(
-                "the model has {k} {}, numbered from 0",
-                if k == 1 { description::unit(model) } else { description::units(model) }
-            ),
-            remedy: "give two different ones".into(),
-        }),
+            found,
+            remedy: remedy.into(),
+        })
+    };
+    let pairs = &options.pairs;
+    if let Some(pair) = pairs.iter().find(|&&(a, b)| a >= k || b >= k || a == b) {
+        let units = if k == 1 { description::unit(model) } else { description::units(model) };
+        let found = format!("the model has {k} {units}, numbered from 0");
+        return refused(pair, found, "give two different ones");
+    }
+    match pairs.iter().enumerate().find(|(i, pair)| pairs[..*i].contains(pair)) {
+        None => Ok(()),
+        Some((_, pair)) => refused(pair, "this pair is given twice".into(), "give each pair once"),
     }
 }
 

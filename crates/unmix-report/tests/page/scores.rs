@@ -41,6 +41,23 @@ fn rows_are_drawn_by_the_given_pairs_of_components() {
 }
 
 #[test]
+fn a_pair_that_is_given_twice_is_refused() {
+    let data = datasets::patterns(40, 5, 4, 0.2, 0);
+    let model = fit(&mut rows(&data.x, picture(5)), 3);
+    let given = rows(&data.x, picture(5));
+    let of = |pairs: Vec<(usize, usize)>| {
+        page(&model, Some(&given), &Options { pairs, ..Options::default() }, &Run::default())
+    };
+    let refused = of(vec![(1, 0), (0, 2), (1, 0)]).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "drawing rows by the components 1 and 0 is not possible: this pair is given twice; give each pair once"
+    );
+    // The axes exchanged are another figure.
+    assert!(of(vec![(1, 0), (0, 1)]).is_ok());
+}
+
+#[test]
 fn pairs_of_other_than_two_components_are_refused() {
     let data = datasets::patterns(40, 5, 4, 0.2, 0);
     let model = fit(&mut rows(&data.x, picture(5)), 3);

@@ -74,7 +74,8 @@ pub fn npy_header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
     if at + length > bytes.len() {
         let found =
             format!("its header should be {length} bytes long, but the file has {} in all", bytes.len());
-        return Err(wrong(found, "it is truncated; copy or write it again"));
+        return Err(wrong(found, "it is truncated; copy or write it again")
+            .with(|details| (details.need, details.got) = (Some(length), Some(bytes.len()))));
     }
     if length > 1 << 20 {
         return Err(wrong(format!("its header declares a length of {length} bytes"), AGAIN));

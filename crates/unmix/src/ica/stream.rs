@@ -62,11 +62,7 @@ impl Stream {
             let mean = require(tensors, "mean", &[Some(p)])?.f64s();
             return Ok(Self { n, mean, state: Some(state), ..Self::new(p, center, extended, None) });
         };
-        Self::unpacked(&state.f64s(), p, w.rows(), (center, extended)).ok_or_else(|| Error::Unsupported {
-            asked: "continuing the fit of this model".into(),
-            found: "the state of its stream does not have the size of its parameters".into(),
-            remedy: "the file is corrupt: fit the model again".into(),
-        })
+        Self::unpacked(&state.f64s(), p, w.rows(), (center, extended)).ok_or_else(Error::corrupt_stream)
     }
 
     /// Adds rows in their order; fewer where the run ends early, at least the first 1024. After an error, for example a number that is not

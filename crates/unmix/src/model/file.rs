@@ -125,6 +125,7 @@ pub(crate) fn read_model(
         let found =
             format!("it was fitted by '{}', a method that this version does not have", description.method);
         Error::format(path, found, format!("install version {} of unmix or later", description.version))
+            .with(|details| details.version = Some(description.version.clone()))
     })?;
     let (sums, tensors): (BTreeMap<_, _>, _) =
         tensors.into_iter().partition(|(name, _)| name.starts_with("sums_"));
@@ -144,17 +145,17 @@ fn described(text: &str, path: &Path) -> Result<Description> {
     let raw: Value = serde_json::from_str(text).map_err(|e| corrupt(path, e.to_string()))?;
     match raw.get("format").and_then(Value::as_u64) {
         Some(FORMAT) => {}
-        found => {
-            let found = found.map_or("not recorded".into(), |found| found.to_string());
-            let remedy = match raw.get("version").and_then(Value::as_str) {
+        number => {
+            let found = number.map_or("not recorded".into(), |number| number.to_string());
+            let version = raw.get("version").and_then(Value::as_str).map(String::from);
+            let remedy = match &version {
                 Some(version) => format!("install version {version} of unmix or later"),
                 None => "install a later version of unmix".into(),
             };
-            return Err(Error::format(
-                path,
-                format!("its format is {found}, and this version reads {FORMAT}"),
-                remedy,
-            ));
+            let found = format!("its format is {found}, and this version reads {FORMAT}");
+            return Err(Error::format(path, found, remedy).with(|details| {
+                (details.need, details.got, details.version) = (Some(FORMAT), number, version);
+            }));
         }
     }
     let description: Description = serde_json::from_value(raw).map_err(|e| corrupt(path, e.to_string()))?;
@@ -163,7 +164,11 @@ fn described(text: &str, path: &Path) -> Result<Description> {
             "its signs follow rule {}, but this version supports rule {SIGN_RULE}",
             description.sign_rule
         );
-        return Err(Error::format(path, found, format!("install version {} of unmix", description.version)));
+        let remedy = format!("install version {} of unmix", description.version);
+        return Err(Error::format(path, found, remedy).with(|details| {
+            (details.need, details.got) = (Some(SIGN_RULE.into()), Some(description.sign_rule.into()));
+            details.version = Some(description.version);
+        }));
     }
     Ok(description)
 }
@@ -199,7 +204,10 @@ fn tensors_of(bytes: &[u8], path: &Path) -> Result<BTreeMap<String, Tensor>> {
             Stored::F64 => {
                 Values::F64(view.data().as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect())
             }
-            other => return Err(corrupt(path, format!("its tensor '{name}' has type {other:?}"))),
+            other => {
+                let error = corrupt(path, format!("its tensor '{name}' has type {other:?}"));
+                return Err(error.with(|details| details.array = Some(name)));
+            }
         };
         tensors.insert(name, Tensor::new(view.shape().to_vec(), values));
     }

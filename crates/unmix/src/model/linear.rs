@@ -197,11 +197,7 @@ pub(crate) fn axes_of(tensors: &Tensors) -> Result<(Matrix<f64>, Option<Vec<f64>
     let components = require(tensors, "components", &[None, None])?;
     let (k, p) = (components.shape()[0], components.shape()[1]);
     if k > p {
-        return Err(Error::Unsupported {
-            asked: "using this model".into(),
-            found: format!("it has {k} components of {p} features"),
-            remedy: "the file is corrupt: fit the model again".into(),
-        });
+        return Err(Error::corrupt_model(format!("it has {k} components of {p} features")));
     }
     Ok((components.to_matrix(), noise_scale_of(tensors, p)?))
 }

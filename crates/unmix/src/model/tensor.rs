@@ -84,13 +84,12 @@ pub type Tensors = BTreeMap<String, Tensor>;
 
 /// The tensor named `name`, which every model of this method must have.
 pub(crate) fn require<'a>(tensors: &'a Tensors, name: &str, shape: &[Option<usize>]) -> Result<&'a Tensor> {
-    let wrong = |found: String| Error::Unsupported {
-        asked: "using this model".into(),
-        found,
-        remedy: "the file is corrupt: fit the model again".into(),
-    };
-    let tensor = tensors.get(name).ok_or_else(|| wrong(format!("it has no '{name}'")))?;
+    let tensor = tensors.get(name).ok_or_else(|| Error::corrupt_model(format!("it has no '{name}'")))?;
     let fits = tensor.shape().len() == shape.len()
         && tensor.shape().iter().zip(shape).all(|(have, need)| need.is_none_or(|n| n == *have));
-    if fits { Ok(tensor) } else { Err(wrong(format!("its '{name}' has shape {:?}", tensor.shape()))) }
+    if fits {
+        Ok(tensor)
+    } else {
+        Err(Error::corrupt_model(format!("its '{name}' has shape {:?}", tensor.shape())))
+    }
 }

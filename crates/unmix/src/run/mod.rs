@@ -2,12 +2,14 @@
 
 mod checkpoint;
 mod new_file;
+mod options;
 mod outcome;
 mod start;
 
 pub use checkpoint::Checkpoint;
 pub(crate) use checkpoint::{Identity, LoopPosition, table_checksum};
 pub use new_file::NewFile;
+pub use options::{RUN_OPTIONS, RunOption};
 pub use outcome::Outcome;
 pub use start::Start;
 

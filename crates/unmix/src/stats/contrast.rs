@@ -111,7 +111,7 @@ impl From<Contrast> for Contrasts<'_> {
 
 impl Contrasts<'_> {
     /// [`Contrast::apply`] of source `i`.
-    pub fn apply<T: Real>(self, i: usize, y: &[T], out: &mut [T]) -> ContrastSums {
+    pub(crate) fn apply<T: Real>(self, i: usize, y: &[T], out: &mut [T]) -> ContrastSums {
         match self {
             Contrasts::One(contrast) => contrast.apply(y, out),
             Contrasts::Each(scores) => scores[i].apply(y, out),
@@ -153,12 +153,11 @@ impl Contrasts<'_> {
 
 /// Sums over the values of one component.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ContrastSums {
+pub(crate) struct ContrastSums {
     /// Sum of `g'(y)`.
-    pub slope: f64,
+    pub(crate) slope: f64,
     /// Sum of `G(y)`.
-    pub loss: f64,
+    pub(crate) loss: f64,
 }
 
 impl Contrast {
@@ -254,7 +253,7 @@ impl Contrast {
     }
 
     /// Writes `g(y)` of every number into `out` and returns the sums of `g'` and `G`.
-    pub fn apply<T: Real>(self, y: &[T], out: &mut [T]) -> ContrastSums {
+    pub(crate) fn apply<T: Real>(self, y: &[T], out: &mut [T]) -> ContrastSums {
         let [slope, loss] = self.sums(y, out, 1).map(|s| s[0]);
         ContrastSums { slope, loss }
     }

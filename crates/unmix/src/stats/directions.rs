@@ -22,7 +22,7 @@ pub struct DirectionSums {
 }
 
 /// Gathers [`DirectionSums`].
-pub type GatherDirections<'a, T> = GatherView<'a, T, DirectionSums>;
+pub(crate) type GatherDirections<'a, T> = GatherView<'a, T, DirectionSums>;
 
 impl DirectionSums {
     /// The empty sum, for `k` directions in `p` columns.
@@ -124,7 +124,7 @@ pub struct Spread {
 }
 
 /// Gathers a [`Spread`].
-pub type GatherSpread<'a, T> = GatherView<'a, T, Spread>;
+pub(crate) type GatherSpread<'a, T> = GatherView<'a, T, Spread>;
 
 impl Spread {
     /// The empty sum, for `k` directions.

@@ -56,14 +56,13 @@ pub struct FeatureView<'a> {
 
 /// Mean and scale of a feature.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Feature {
+pub(crate) struct Feature {
     /// Mean that was subtracted.
-    pub mean: f64,
+    pub(crate) mean: f64,
     /// Divisor: its standard deviation, or 1 if it was not divided or is constant.
-    pub scale: f64,
+    pub(crate) scale: f64,
     /// Whether the transformed feature is not zero.
-    pub varies: bool,
+    pub(crate) varies: bool,
 }
 
 impl<'a> FeatureView<'a> {
@@ -100,7 +99,7 @@ impl<'a> FeatureView<'a> {
 
     /// Appends the transformed feature to `out`: a number for each sample, times the square root of its weight; 0 for a sample of
     /// weight 0.
-    pub fn push<T: Real>(&self, feature: &[T], out: &mut Vec<f64>) -> Feature {
+    pub(crate) fn push<T: Real>(&self, feature: &[T], out: &mut Vec<f64>) -> Feature {
         let (mean, rest) = match self.weights.as_deref() {
             None => kernel::mean_of(feature),
             Some(w) => {
@@ -151,7 +150,7 @@ pub(crate) fn root_of_squares(numbers: impl Iterator<Item = f64> + Clone) -> Opt
 
 /// Gathers a [`Gram`] of features; rows are features here.
 #[derive(Clone, Debug)]
-pub struct GatherGram<'a>(pub FeatureView<'a>);
+pub(crate) struct GatherGram<'a>(pub(crate) FeatureView<'a>);
 
 impl<T: Real> Gather<T> for GatherGram<'_> {
     type Part = Gram;

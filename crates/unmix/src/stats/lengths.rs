@@ -35,11 +35,11 @@ impl Lengths {
 
 /// Gathers [`Lengths`] for a point.
 #[derive(Clone, Debug)]
-pub struct GatherLengths {
+pub(crate) struct GatherLengths {
     /// The point, a number for each column.
-    pub about: Vec<f64>,
+    pub(crate) about: Vec<f64>,
     /// Divisors of the columns, if any.
-    pub units: Option<Vec<f64>>,
+    pub(crate) units: Option<Vec<f64>>,
 }
 
 impl<T: Real> Gather<T> for GatherLengths {

@@ -7,8 +7,7 @@ mod correlations;
 mod directions;
 mod entries;
 mod erased;
-#[doc(hidden)]
-pub mod gaps;
+pub(crate) mod gaps;
 mod gram;
 mod lengths;
 mod moments;
@@ -25,23 +24,21 @@ mod sum;
 mod triangle;
 mod weights;
 
+// The statistics of this library, for the tests of their laws.
 #[doc(hidden)]
 pub use checksum::{Checksum, GatherChecksum};
 #[doc(hidden)]
-pub use contrast::{Contrast, ContrastSums, Contrasts};
+pub use contrast::Contrast;
 #[doc(hidden)]
 pub use correlations::{Correlations, GatherCorrelations};
-pub(crate) use directions::NEAR_ZERO;
 #[doc(hidden)]
-pub use directions::{DirectionSums, GatherDirections, GatherReweighted, GatherSpread, Reweighted, Spread};
+pub use directions::{DirectionSums, GatherReweighted, Reweighted, Spread};
 #[doc(hidden)]
 pub use entries::{Entries, GatherEntries};
-pub(crate) use erased::{AnyGather, AnyPartial, Merge, of_type};
-pub(crate) use gram::root_of_squares;
 #[doc(hidden)]
-pub use gram::{Feature, FeatureView, GatherGram, Gram};
+pub use gram::{FeatureView, Gram};
 #[doc(hidden)]
-pub use lengths::{GatherLengths, Lengths};
+pub use lengths::Lengths;
 #[doc(hidden)]
 pub use moments::{GatherMoments, Moments};
 pub use pack::{Packer, Unpacker};
@@ -52,20 +49,29 @@ pub use rows::{GatherRange, GatherRows, GatheredRows, Range};
 #[doc(hidden)]
 pub use scatter::{GatherScatter, Scatter};
 #[doc(hidden)]
-pub use score::{GatherScores, ScoreFunction, ScoreSums};
+pub use score::ScoreSums;
 #[doc(hidden)]
-pub use sketch::{GatherSketch, Sketch, SketchView};
+pub use sketch::{Sketch, SketchView};
 #[doc(hidden)]
-pub use sources::{GatherSources, GatherUnit, GatherView, SourceStatistic, SourceSums, SourceView, UnitSums};
+pub use sources::{SourceSums, SourceView, UnitSums};
 #[doc(hidden)]
-pub use sparsity::{Filters, GatherSparsity, Sparsity};
+pub use sparsity::{Filters, Sparsity};
 pub use stored::AddStored;
 #[doc(hidden)]
-pub use sum::{AddShard, GatherSum, Sum};
-#[doc(hidden)]
-pub use triangle::{GatherFeatureTriangle, GatherTriangle, Triangle};
+pub use triangle::Triangle;
 #[doc(hidden)]
 pub use weights::{GatherWeights, RowWeights};
+
+pub(crate) use contrast::Contrasts;
+pub(crate) use directions::{GatherDirections, GatherSpread, NEAR_ZERO};
+pub(crate) use erased::{AnyGather, AnyPartial, Merge, of_type};
+pub(crate) use gram::{GatherGram, root_of_squares};
+pub(crate) use lengths::GatherLengths;
+pub(crate) use score::{GatherScores, ScoreFunction};
+pub(crate) use sketch::GatherSketch;
+pub(crate) use sources::{GatherSources, GatherUnit};
+pub(crate) use sparsity::GatherSparsity;
+pub(crate) use triangle::{GatherFeatureTriangle, GatherTriangle};
 
 use crate::error::Result;
 use crate::num::{Block, Plan, Real, Workspace};

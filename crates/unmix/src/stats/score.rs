@@ -32,7 +32,7 @@ pub struct ScoreFunction(pub [f64; FUNCTIONS]);
 
 impl ScoreFunction {
     /// Writes `ψ(y)` of every number into `out`, and returns the sums of `ψ'(y)` and of the antiderivative of `ψ`.
-    pub fn apply<T: Real>(self, y: &[T], out: &mut [T]) -> ContrastSums {
+    pub(crate) fn apply<T: Real>(self, y: &[T], out: &mut [T]) -> ContrastSums {
         let [a, b, c, d, e, f] = self.0.map(T::from_f64);
         let [one, two, three] = [1.0, 2.0, 3.0].map(T::from_f64);
         let [half, third, fourth] = [0.5, 1.0 / 3.0, 0.25].map(T::from_f64);
@@ -181,7 +181,7 @@ fn add(sums: &mut [f64], y: f64, t: f64, counted: impl Fn(f64) -> f64) {
 }
 
 /// Gathers [`ScoreSums`].
-pub type GatherScores<'a, T> = GatherView<'a, T, ScoreSums>;
+pub(crate) type GatherScores<'a, T> = GatherView<'a, T, ScoreSums>;
 
 impl<T: Real> SourceStatistic<T> for ScoreSums {
     const KIND: &'static str = "scores";

@@ -46,7 +46,7 @@ impl<'a> SketchView<'a> {
 
 /// Gathers a [`Sketch`] from a [`SketchView`].
 #[derive(Clone, Debug)]
-pub struct GatherSketch<'a>(pub SketchView<'a>);
+pub(crate) struct GatherSketch<'a>(pub(crate) SketchView<'a>);
 
 impl<T: Real> Gather<T> for GatherSketch<'_> {
     type Part = Sketch;

@@ -221,7 +221,7 @@ impl UnitSums {
 }
 
 /// A statistic of the sources given by a [`SourceView`].
-pub trait SourceStatistic<T: Real>: Partial {
+pub(crate) trait SourceStatistic<T: Real>: Partial {
     /// The name of its gather in serialised form.
     const KIND: &'static str;
     /// Whether it is defined for a single source only.
@@ -233,19 +233,19 @@ pub trait SourceStatistic<T: Real>: Partial {
 }
 
 /// Gathers sums over the sources of a [`SourceView`].
-pub struct GatherView<'a, T, P> {
+pub(crate) struct GatherView<'a, T, P> {
     view: SourceView<'a, T>,
     part: PhantomData<fn() -> P>,
 }
 
 /// Gathers [`SourceSums`].
-pub type GatherSources<'a, T> = GatherView<'a, T, SourceSums>;
+pub(crate) type GatherSources<'a, T> = GatherView<'a, T, SourceSums>;
 /// Gathers [`UnitSums`] of the one source of a view.
-pub type GatherUnit<'a, T> = GatherView<'a, T, UnitSums>;
+pub(crate) type GatherUnit<'a, T> = GatherView<'a, T, UnitSums>;
 
 impl<'a, T, P> GatherView<'a, T, P> {
     /// For the sources of `view`.
-    pub fn new(view: SourceView<'a, T>) -> Self {
+    pub(crate) fn new(view: SourceView<'a, T>) -> Self {
         Self { view, part: PhantomData }
     }
 }

@@ -75,7 +75,7 @@ impl Sparsity {
 
 /// Gathers [`Sparsity`].
 #[derive(Clone, Debug)]
-pub struct GatherSparsity<'a, T>(pub Filters<'a, T>);
+pub(crate) struct GatherSparsity<'a, T>(pub(crate) Filters<'a, T>);
 
 impl<T: Real> Gather<T> for GatherSparsity<'_, T> {
     type Part = Sparsity;

@@ -6,7 +6,7 @@ use crate::num::{Block, Plan, Real, Stored, Workspace};
 use std::marker::PhantomData;
 
 /// Adds a shard of sparse rows from its stored entries; see [`AddStored`].
-pub type AddShard<P, T> = fn(&mut P, &Stored<'_, T>) -> Result<()>;
+pub(crate) type AddShard<P, T> = fn(&mut P, &Stored<'_, T>) -> Result<()>;
 
 /// A sum over rows that depends on nothing else, gathered by [`GatherSum`].
 pub trait Sum<T: Real>: Partial {

@@ -74,7 +74,7 @@ impl Triangle {
 }
 
 /// Gathers the [`Triangle`] of rows.
-pub type GatherTriangle = GatherSum<Triangle>;
+pub(crate) type GatherTriangle = GatherSum<Triangle>;
 
 impl<T: Real> Sum<T> for Triangle {
     const KIND: &'static str = "triangle";
@@ -90,7 +90,7 @@ impl<T: Real> Sum<T> for Triangle {
 
 /// Gathers the [`Triangle`] of features; rows are features here.
 #[derive(Clone, Debug)]
-pub struct GatherFeatureTriangle<'a>(pub FeatureView<'a>);
+pub(crate) struct GatherFeatureTriangle<'a>(pub(crate) FeatureView<'a>);
 
 impl<T: Real> Gather<T> for GatherFeatureTriangle<'_> {
     type Part = Triangle;

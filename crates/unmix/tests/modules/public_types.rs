@@ -1,7 +1,7 @@
 //! Public types may grow without breaking code that uses them, and what is not for users is hidden from the documentation.
 
 use super::{code, root, sources};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Exhaustive public enumerations, which may be matched without `_`: rows and numbers in one of the two floating-point types; where
 /// bytes may be; and the ways to choose components.
@@ -187,17 +187,65 @@ fn numerical_modules_are_private_and_what_other_crates_use_of_them_is_hidden() {
     assert_eq!(hidden.len(), 1, "modules for other crates are part of `internal`");
 }
 
-#[test]
-fn everything_in_internal_is_used_by_other_crates_or_tests() {
-    let internal = std::fs::read_to_string(root().join("crates/unmix/src/internal.rs")).unwrap();
+/// The files that use the library from outside: its tests, and the other crates with theirs.
+fn users() -> Vec<(PathBuf, String)> {
     let mut users = sources(&root().join("crates/unmix/tests"));
     for krate in
         ["crates/unmix-io", "crates/unmix-report", "crates/unmix-reproduce", "crates/unmix-cli", "python"]
     {
         users.extend(sources(&root().join(krate)));
     }
+    users
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The names that a text has from a module of the library, which is empty or ends in `::`: the name after the path, or those in braces after it.
+fn names_from<'a>(text: &'a str, module: &str) -> Vec<&'a str> {
+    let path = format!("unmix::{module}");
+    let after = text.match_indices(&path).map(|(at, _)| &text[at + path.len()..]);
+    let names = after.map(|rest| match rest.strip_prefix('{') {
+        Some(list) => list.split('}').next().unwrap(),
+        None => rest.split(|c| !is_word(c)).next().unwrap(),
+    });
+    names.flat_map(|names| names.split(|c| !is_word(c)).filter(|name| !name.is_empty())).collect()
+}
+
+#[test]
+fn hidden_names_are_used_by_other_crates_or_tests() {
+    let (folder, users) = (root().join("crates/unmix/src"), users());
+    let mut unused = Vec::new();
+    for (path, text) in sources(&folder) {
+        let file = path.strip_prefix(&folder).unwrap().to_str().unwrap().replace('\\', "/");
+        let module = file.trim_end_matches(".rs").trim_end_matches("/mod").replace('/', "::") + "::";
+        let module = if file == "lib.rs" { "" } else { module.as_str() };
+        for statement in text.split("#[doc(hidden)]\npub use ").skip(1) {
+            let (_, names) = statement.split(';').next().unwrap().rsplit_once("::").unwrap();
+            for name in names.split(|c| !is_word(c)).filter(|name| !name.is_empty()) {
+                if !users.iter().any(|(_, text)| names_from(text, module).contains(&name)) {
+                    unused.push(format!("{module}{name}"));
+                }
+            }
+        }
+    }
+    assert!(unused.is_empty(), "hidden, and used nowhere else: make them private: {}", unused.join(", "));
+}
+
+#[test]
+fn names_from_a_module_are_found_in_every_form() {
+    let text = "use unmix::{Rows, zeros};\nuse unmix::stats::{\n    A,\n    B as C,\n};\nlet x = unmix::stats::d(unmix::run());";
+    assert_eq!(names_from(text, "stats::"), ["A", "B", "as", "C", "d"]);
+    assert!(["Rows", "zeros", "run"].iter().all(|name| names_from(text, "").contains(name)));
+    assert!(!names_from(text, "").contains(&"A"));
+}
+
+#[test]
+fn everything_in_internal_is_used_by_other_crates_or_tests() {
+    let internal = std::fs::read_to_string(root().join("crates/unmix/src/internal.rs")).unwrap();
+    let mut users = users();
     users.retain(|(_, text)| text.contains("unmix::internal::"));
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
     for statement in code(&internal).split("pub use crate::").skip(1) {
         let (_, names) = statement.split(';').next().unwrap().rsplit_once("::").unwrap();
         for name in names.split(|c| !is_word(c)).filter(|name| !name.is_empty()) {

@@ -5,10 +5,10 @@ use unmix::Real;
 use unmix::biclusters::{Columns, GatherModules, Members, ModuleMeans};
 use unmix::data::Workspace;
 use unmix::internal::autoencoder::Evaluation;
+use unmix::internal::gaps::Conditional;
 use unmix::internal::num::{Block, Matrix};
 use unmix::method::sparse_coder::{Convergence, GatherConvergence, SparseCoder};
 use unmix::select::{CellDensities, GatherHeldOut};
-use unmix::stats::gaps::Conditional;
 use unmix::stats::{Correlations, Gather, GatherCorrelations};
 
 /// Two atoms.

@@ -3,10 +3,10 @@
 use super::statistics::{Statistic, lower, with_gaps};
 use unmix::Real;
 use unmix::data::Workspace;
+use unmix::internal::gaps::{CellLists, GatherCells};
 use unmix::internal::num::{Block, Matrix};
 use unmix::internal::rectified::cubes::Cubes;
 use unmix::internal::rectified::{CodeSums, GatherCodes, GatherCubes};
-use unmix::stats::gaps::{CellLists, GatherCells};
 use unmix::stats::{
     Checksum, Entries, Gather, GatherChecksum, GatherEntries, GatherRange, GatherRows, GatherWeights,
     GatheredRows, Range, RowWeights,

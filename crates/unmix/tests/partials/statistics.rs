@@ -3,13 +3,13 @@
 use unmix::Real;
 use unmix::data::Workspace;
 use unmix::internal::elementwise::Penalty;
+use unmix::internal::gaps::{
+    ExpectedMoments, FactorSums, GatherFactors, GatherMoments, GatherObserved, LinearGaussian, ObservedCells,
+};
 use unmix::internal::neural::native::{NativePass, NativeSums};
 use unmix::internal::neural::nonlinearity::Nonlinearity;
 use unmix::internal::neural::separation::{Pass, PassSums};
 use unmix::internal::num::{Block, Matrix, factor};
-use unmix::stats::gaps::{
-    ExpectedMoments, FactorSums, GatherFactors, GatherMoments, GatherObserved, LinearGaussian, ObservedCells,
-};
 use unmix::stats::{
     Contrast, DirectionSums, FeatureView, Filters, Gather, GatherReweighted, Gram, Lengths, Moments, Partial,
     Reweighted, Scatter, ScoreSums, Sketch, SketchView, SourceSums, SourceView, Sparsity, Spread, Triangle,

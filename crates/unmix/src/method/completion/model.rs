@@ -128,13 +128,8 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let mean = require(tensors, "mean", &[Some(p)])?;
     let noise = require(tensors, "noise_variance", &[])?.f64s()[0];
     let scale = require(tensors, "row_offset_scale", &[])?.f64s()[0];
-    let corrupt = |found: String| Error::Unsupported {
-        asked: "using this model".into(),
-        found,
-        remedy: "the file is corrupt: fit the model again".into(),
-    };
     if noise.is_nan() || noise <= 0.0 || scale < 0.0 {
-        return Err(corrupt(format!(
+        return Err(Error::corrupt_model(format!(
             "its noise variance is {noise}, and the scale of its row offsets {scale}"
         )));
     }
@@ -142,7 +137,7 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
         let prior = prior.to_matrix();
         let q = prior.rows();
         if !(q == k || q == k + 1) || prior.cols() != 2 {
-            return Err(corrupt(format!("its row_prior has {q} rows for {k} factors")));
+            return Err(Error::corrupt_model(format!("its row_prior has {q} rows for {k} factors")));
         }
         let loadings = Matrix::from_fn(p, q, |j, a| if a < k { components[(a, j)] } else { scale });
         let density = LinearGaussian::new(mean.f64s(), loadings, vec![noise; p]);
@@ -154,7 +149,7 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let offsets = match errors.cols() {
         w if w == triangle(k + 1) => true,
         w if w == triangle(k) => false,
-        w => return Err(corrupt(format!("its column_errors have {w} numbers for {k} factors"))),
+        w => return Err(Error::corrupt_model(format!("its column_errors have {w} numbers for {k} factors"))),
     };
     let q = k + usize::from(offsets);
     let mut covariances = Vec::with_capacity(p * triangle(q + 1));

@@ -83,11 +83,7 @@ pub(super) fn parameters(
 pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let alpha = require(tensors, "alpha", &[])?.f64s()[0];
     if !(alpha > 0.0 && alpha.is_finite()) {
-        return Err(Error::Unsupported {
-            asked: "using this model".into(),
-            found: format!("its alpha is {alpha}"),
-            remedy: "the file is corrupt: fit the model again".into(),
-        });
+        return Err(Error::corrupt_model(format!("its alpha is {alpha}")));
     }
     let mut settings = settings.clone();
     settings.insert("alpha".into(), alpha.into());

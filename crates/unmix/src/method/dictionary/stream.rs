@@ -100,13 +100,8 @@ impl Stream {
     /// From the tensors of a model of rows of `p` numbers; `None` if they hold no stream.
     pub(super) fn of(tensors: &Tensors, p: usize) -> Result<Option<Self>> {
         let Some(counts) = tensors.get(COUNTS) else { return Ok(None) };
-        let corrupt = || Error::Unsupported {
-            asked: "continuing the fit of this model".into(),
-            found: "the sizes of its stored stream and of its parameters differ".into(),
-            remedy: "the file is corrupt: fit the model again".into(),
-        };
         let counts = counts.f64s();
-        let (head, rest) = counts.split_at_checked(HEAD).ok_or_else(corrupt)?;
+        let (head, rest) = counts.split_at_checked(HEAD).ok_or_else(Error::corrupt_stream)?;
         let (n, k, seed) = (head[0] as u64, head[1] as usize, whole(&head[2..4]));
         let waiting = match tensors.contains_key(WAITING) {
             true => require(tensors, WAITING, &[None, Some(p)])?.f64s(),
@@ -122,7 +117,7 @@ impl Stream {
         let mut state = OnlineState::new(table(ATOMS, p)?);
         (state.codes, state.rows) = (table(CODES, k)?, table(ROWS, p)?);
         if rest.len() != 3 * k {
-            return Err(corrupt());
+            return Err(Error::corrupt_stream());
         }
         state.recent = rest[..k].iter().map(|x| *x as u64).collect();
         (state.share, state.size) = (rest[k..2 * k].to_vec(), rest[2 * k..].to_vec());

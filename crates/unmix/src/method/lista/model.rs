@@ -121,11 +121,7 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     let mean = require(tensors, "mean", &[Some(p)])?.clone();
     let alpha = require(tensors, "alpha", &[])?.f64s()[0];
     if alpha.is_nan() || alpha < 0.0 {
-        return Err(Error::Unsupported {
-            asked: "using this model".into(),
-            found: format!("its alpha is {alpha}"),
-            remedy: "the file is corrupt: fit the model again".into(),
-        });
+        return Err(Error::corrupt_model(format!("its alpha is {alpha}")));
     }
     let get = |name: &str, shape: Vec<usize>| {
         let shape: Vec<Option<usize>> = shape.into_iter().map(Some).collect();

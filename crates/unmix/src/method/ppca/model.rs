@@ -75,11 +75,9 @@ pub(crate) fn density(tensors: &Tensors) -> Result<Gaussian> {
     let (k, p) = (components.shape()[0], components.shape()[1]);
     let noise = require(tensors, "noise_variance", &[])?.f64s()[0];
     if k >= p.max(1) || noise.is_nan() || noise <= 0.0 {
-        return Err(Error::Unsupported {
-            asked: "using this model".into(),
-            found: format!("it has {k} components of {p} features and noise of variance {noise}"),
-            remedy: "the file is corrupt: fit the model again".into(),
-        });
+        return Err(Error::corrupt_model(format!(
+            "it has {k} components of {p} features and noise of variance {noise}"
+        )));
     }
     let noise_scale = noise_scale_of(tensors, p)?;
     let variance = require(tensors, "explained_variance", &[Some(k)])?.f64s();

@@ -186,11 +186,7 @@ fn parameters(tensors: &Tensors) -> Result<(Parameters, Prior, Vec<bool>)> {
 }
 
 fn corrupt() -> Error {
-    Error::Unsupported {
-        asked: "using this model".into(),
-        found: "its noise or prior is invalid".into(),
-        remedy: "the file is corrupt: fit the model again".into(),
-    }
+    Error::corrupt_model("its noise or prior is invalid")
 }
 
 /// The encoder of the fit, and the linear decoder.

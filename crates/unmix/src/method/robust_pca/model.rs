@@ -50,11 +50,9 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     };
     let valid = spread.iter().flatten().all(|s| *s > 0.0);
     if k > p || noise < 0.0 || !valid {
-        return Err(Error::Unsupported {
-            asked: "using this model".into(),
-            found: format!("it has {k} components of {p} features and noise of standard deviation {noise}"),
-            remedy: "the file is corrupt: fit the model again".into(),
-        });
+        return Err(Error::corrupt_model(format!(
+            "it has {k} components of {p} features and noise of standard deviation {noise}"
+        )));
     }
     let unit = |j: usize| spread.as_ref().map_or(1.0, |s| s[j]);
     let v = components.to_matrix();

@@ -136,7 +136,7 @@ pub fn evaluate<T: Real>(model: &Model, rows: &mut Rows<'_, T>, run: &Run<'_>) -
 }
 
 /// Gathers the sums of the evaluation of a model.
-pub struct GatherEvaluation<'a, T> {
+pub(crate) struct GatherEvaluation<'a, T> {
     model: Cow<'a, Model>,
     map: Box<dyn RowMap<T>>,
     /// The decoder.
@@ -152,7 +152,7 @@ impl<'a, T: Real> GatherEvaluation<'a, T> {
     /// # Errors
     ///
     /// A model without atoms and a mean.
-    pub fn new(model: Cow<'a, Model>, center: Vec<f64>) -> Result<Self> {
+    pub(crate) fn new(model: Cow<'a, Model>, center: Vec<f64>) -> Result<Self> {
         let map = map_of::<T>(model.code().encoder());
         let atoms = require(model.tensors(), "components", &[None, None])?.to_matrix();
         let mean = require(model.tensors(), "mean", &[None])?.f64s();

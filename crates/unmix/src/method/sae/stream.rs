@@ -71,14 +71,6 @@ pub(super) fn is_in(tensors: &Tensors) -> bool {
     tensors.contains_key(STREAM)
 }
 
-fn corrupt() -> Error {
-    Error::Unsupported {
-        asked: "continuing the fit of this model".into(),
-        found: "the state of its stream cannot be read".into(),
-        remedy: "the file is corrupt, or of another version: fit the model again".into(),
-    }
-}
-
 impl SparseAutoencoder {
     /// The model of the rows of `before` followed by these, in order; it does not depend on how rows are divided among calls. After a fit it
     /// continues from the fitted parameters. A run that ends early (`max_seconds`) adds at least the first 1024 rows; `n_samples` of the
@@ -146,8 +138,8 @@ impl SparseAutoencoder {
                 });
             }
             if let Some(tensor) = model.tensor(STREAM) {
-                let bytes = unpacked(tensor).ok_or_else(corrupt)?;
-                let stream: Stream<U> = postcard::from_bytes(&bytes).map_err(|_| corrupt())?;
+                let bytes = unpacked(tensor).ok_or_else(Error::corrupt_stream)?;
+                let stream: Stream<U> = postcard::from_bytes(&bytes).map_err(|_| Error::corrupt_stream())?;
                 return self.checked(stream);
             }
         }
@@ -352,14 +344,14 @@ impl SparseAutoencoder {
         (p, features): (usize, &Features),
         run: &Run<'_>,
     ) -> Result<Model> {
-        let bytes = postcard::to_allocvec(stream).map_err(|_| corrupt())?;
+        let bytes = postcard::to_allocvec(stream).map_err(|_| Error::corrupt_stream())?;
         let mut now = stream.clone();
         if now.begun.is_none() {
             now.begun = Some(self.begun(&now, &now.waiting, p)?);
             let rows = now.waiting.clone();
             self.step(&mut now, &mut None, &rows, 0, p)?;
         }
-        let Some(begun) = now.begun.take() else { return Err(corrupt()) };
+        let Some(begun) = now.begun.take() else { return Err(Error::corrupt_stream()) };
         let resolved = self.sizes(stream, p)?;
         let dead = self.learner(stream, &begun, p)?.dead_units(&begun.state.learner);
         let found = Trained {

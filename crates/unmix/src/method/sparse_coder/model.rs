@@ -89,11 +89,7 @@ impl Sparse {
         let mean = require(tensors, "mean", &[Some(p)])?.clone();
         let alpha = require(tensors, "alpha", &[])?.f64s()[0];
         if alpha < 0.0 {
-            return Err(Error::Unsupported {
-                asked: "using this model".into(),
-                found: format!("its alpha is {alpha}"),
-                remedy: "the file is corrupt: fit the model again".into(),
-            });
+            return Err(Error::corrupt_model(format!("its alpha is {alpha}")));
         }
         let dtype = components.values().dtype();
         let encoder = Self {

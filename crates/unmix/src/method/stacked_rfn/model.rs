@@ -125,11 +125,7 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
 }
 
 fn corrupt() -> Error {
-    Error::Unsupported {
-        asked: "using this model".into(),
-        found: "its layers have different widths".into(),
-        remedy: "the file is corrupt: fit the model again".into(),
-    }
+    Error::corrupt_model("its layers have different widths")
 }
 
 /// The layers of a stack, the lowest first, each as the model of a rectified factor network of the codes below it.

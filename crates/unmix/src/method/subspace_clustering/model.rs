@@ -50,11 +50,10 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let whole = |d: &f64| *d >= 0.0 && d.fract() == 0.0 && *d <= p as f64;
     let sum: f64 = dimensions.iter().sum();
     if dimensions.is_empty() || !dimensions.iter().all(whole) || sum != stacked.shape()[0] as f64 {
-        return Err(Error::Unsupported {
-            asked: "using this model".into(),
-            found: format!("it has {} basis vectors for dimensions {dimensions:?}", stacked.shape()[0]),
-            remedy: "the file is corrupt: fit the model again".into(),
-        });
+        return Err(Error::corrupt_model(format!(
+            "it has {} basis vectors for dimensions {dimensions:?}",
+            stacked.shape()[0]
+        )));
     }
     let all = stacked.to_matrix();
     let single = stacked.values().dtype() == Dtype::F32;

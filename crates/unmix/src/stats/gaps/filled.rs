@@ -7,11 +7,11 @@ use crate::stats::{Gather, Scatter};
 
 /// Gathers the [`Scatter`] of `x / unit`, with NaN replaced by the mean.
 #[derive(Clone, Debug)]
-pub struct GatherFilled {
+pub(crate) struct GatherFilled {
     /// Replacement for missing cells, a number for each column.
-    pub mean: Vec<f64>,
+    pub(crate) mean: Vec<f64>,
     /// Divisors of the columns.
-    pub unit: Vec<f64>,
+    pub(crate) unit: Vec<f64>,
 }
 
 impl<T: Real> Gather<T> for GatherFilled {

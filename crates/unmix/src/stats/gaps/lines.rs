@@ -7,40 +7,35 @@ use serde::{Deserialize, Serialize};
 /// Posteriors of the factors of rows or columns ("lines") of cells: for each line `k` means, the lower triangle of the covariance, the
 /// logarithm of its determinant, and the misfit if requested.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LinePosteriors {
+pub(crate) struct LinePosteriors {
     k: usize,
     table: Vec<f64>,
 }
 
 impl LinePosteriors {
     /// Numbers for each line with `k` factors.
-    pub fn width(k: usize) -> usize {
+    pub(crate) fn width(k: usize) -> usize {
         k + triangle(k) + 2
     }
 
     /// From a table of lines of [`width`](Self::width) numbers, each written by [`Conditional::of_line`](super::Conditional::of_line).
-    pub fn new(k: usize, table: Vec<f64>) -> Self {
+    pub(crate) fn new(k: usize, table: Vec<f64>) -> Self {
         Self { k, table }
     }
 
     /// Number of lines.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.table.len() / Self::width(self.k)
     }
 
-    /// Whether there is no line.
-    pub fn is_empty(&self) -> bool {
-        self.table.is_empty()
-    }
-
     /// Number of factors.
-    pub fn n_factors(&self) -> usize {
+    pub(crate) fn n_factors(&self) -> usize {
         self.k
     }
 
     /// Transforms the lines for which `changes` is true: the first factors `z` become `matrix z`, with `matrix` square, the others are
     /// multiplied by `scale`, and covariances accordingly. Determinants and misfits are unchanged. `O(lines k³)`, in so many threads.
-    pub fn transform(
+    pub(crate) fn transform(
         &mut self,
         matrix: &Matrix<f64>,
         scale: f64,
@@ -74,7 +69,7 @@ impl LinePosteriors {
     }
 
     /// The posteriors of selected factors, in this order, each multiplied by a sign.
-    pub fn chosen(&self, selected: &[(usize, f64)]) -> Self {
+    pub(crate) fn chosen(&self, selected: &[(usize, f64)]) -> Self {
         let k = selected.len();
         let mut table = Vec::with_capacity(self.len() * Self::width(k));
         for i in 0..self.len() {
@@ -93,17 +88,17 @@ impl LinePosteriors {
     }
 
     /// Means of the factors of line `i`.
-    pub fn mean(&self, i: usize) -> &[f64] {
+    pub(crate) fn mean(&self, i: usize) -> &[f64] {
         &self.line(i)[..self.k]
     }
 
     /// Covariance of the factors of line `i`: the lower triangle, row by row.
-    pub fn covariance(&self, i: usize) -> &[f64] {
+    pub(crate) fn covariance(&self, i: usize) -> &[f64] {
         &self.line(i)[self.k..self.k + triangle(self.k)]
     }
 
     /// Logarithm of the determinant of that covariance.
-    pub fn log_determinant(&self, i: usize) -> f64 {
+    pub(crate) fn log_determinant(&self, i: usize) -> f64 {
         self.line(i)[self.k + triangle(self.k)]
     }
 
@@ -114,7 +109,10 @@ impl LinePosteriors {
 }
 
 /// Sum over lines with observed cells of `z z' + V`, a lower triangle, and the number of these lines.
-pub fn second_moments(posteriors: &LinePosteriors, has_cells: impl Fn(usize) -> bool) -> (Vec<f64>, f64) {
+pub(crate) fn second_moments(
+    posteriors: &LinePosteriors,
+    has_cells: impl Fn(usize) -> bool,
+) -> (Vec<f64>, f64) {
     let k = posteriors.n_factors();
     let (mut sum, mut n) = (vec![0.0; triangle(k)], 0.0);
     for i in (0..posteriors.len()).filter(|i| has_cells(*i)) {

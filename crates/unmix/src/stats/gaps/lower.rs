@@ -1,7 +1,7 @@
 //! Symmetric matrices given by their lower triangles, row by row: products, inverses, Cholesky factors.
 
 /// Number of entries of the lower triangle of a symmetric `k x k` matrix.
-pub fn triangle(k: usize) -> usize {
+pub(crate) fn triangle(k: usize) -> usize {
     k * (k + 1) / 2
 }
 
@@ -19,7 +19,7 @@ pub(crate) fn symmetric_product(a: &[f64], b: &[f64], out: &mut [f64]) {
 }
 
 /// `b' a b` for a symmetric matrix given by its lower triangle, row by row; the part beyond the length of `b` is ignored.
-pub fn quadratic(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn quadratic(a: &[f64], b: &[f64]) -> f64 {
     let line = |i: usize| {
         let row = &a[triangle(i)..=triangle(i) + i];
         let left: f64 = row[..i].iter().zip(b).map(|(a, b)| a * b).sum();
@@ -29,7 +29,7 @@ pub fn quadratic(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// `tr(a b)` of two symmetric `k x k` matrices given by their lower triangles, row by row.
-pub fn inner(a: &[f64], b: &[f64], k: usize) -> f64 {
+pub(crate) fn inner(a: &[f64], b: &[f64], k: usize) -> f64 {
     let line = |i: usize| {
         let (at, end) = (triangle(i), triangle(i) + i);
         let left: f64 = a[at..end].iter().zip(&b[at..end]).map(|(a, b)| a * b).sum();
@@ -66,7 +66,7 @@ pub(super) fn invert_root(a: &mut [f64], k: usize) {
 }
 
 /// Replaces `b` by the solution of `a x = b`, and the lower triangle of the positive definite `a` by its Cholesky factor. `O(k³)`.
-pub fn solve(a: &mut [f64], b: &mut [f64]) {
+pub(crate) fn solve(a: &mut [f64], b: &mut [f64]) {
     let k = b.len();
     cholesky(a, k);
     for i in 0..k {
@@ -82,7 +82,7 @@ pub fn solve(a: &mut [f64], b: &mut [f64]) {
 
 /// Replaces the lower triangle of a positive definite matrix by its Cholesky factor; returns the log determinant of the matrix. A
 /// pivot that is not positive because of rounding is replaced by the smallest positive normal number. `O(k³)`.
-pub fn cholesky(a: &mut [f64], k: usize) -> f64 {
+pub(crate) fn cholesky(a: &mut [f64], k: usize) -> f64 {
     let mut log_determinant = 0.0;
     for i in 0..k {
         let row = triangle(i);

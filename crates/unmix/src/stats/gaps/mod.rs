@@ -22,13 +22,13 @@ mod of_line;
 mod singular;
 
 pub use cells::{CellLists, GatherCells};
-pub use factors::{FactorSums, GatherFactors, Maximised};
-pub use filled::GatherFilled;
-pub(crate) use lines::twice_divergence;
-pub use lines::{LinePosteriors, second_moments};
-pub use lower::{cholesky, inner, quadratic, solve, triangle};
-pub(crate) use lower::{invert, symmetric_product};
-pub use moments::{ExpectedMoments, GatherMoments, symmetric};
+pub(crate) use factors::Maximised;
+pub use factors::{FactorSums, GatherFactors};
+pub(crate) use filled::GatherFilled;
+pub(crate) use lines::{LinePosteriors, second_moments, twice_divergence};
+pub(crate) use lower::{cholesky, inner, invert, quadratic, solve, symmetric_product, triangle};
+pub(crate) use moments::symmetric;
+pub use moments::{ExpectedMoments, GatherMoments};
 pub use observed::{GatherObserved, ObservedCells};
 
 use super::{Packer, Unpacker};
@@ -102,16 +102,16 @@ pub struct Conditional {
 /// Prior precision of a factor of mean 0: a constant, plus an amount for every observed cell of the row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Precision {
+pub(crate) struct Precision {
     /// The constant.
-    pub constant: f64,
+    pub(crate) constant: f64,
     /// The amount for each observed cell: the ridge of weighted least squares.
-    pub per_cell: f64,
+    pub(crate) per_cell: f64,
 }
 
 impl Precision {
     /// The precision for a row with this number of observed cells.
-    pub fn of(self, cells: usize) -> f64 {
+    pub(crate) fn of(self, cells: usize) -> f64 {
         self.constant + self.per_cell * cells as f64
     }
 }

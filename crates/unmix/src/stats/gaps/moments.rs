@@ -170,6 +170,6 @@ impl Partial for ExpectedMoments {
 }
 
 /// A matrix from its lower triangle, a function of `(i, j)` with `i >= j`.
-pub fn symmetric(p: usize, entry: impl Fn(usize, usize) -> f64) -> Matrix<f64> {
+pub(crate) fn symmetric(p: usize, entry: impl Fn(usize, usize) -> f64) -> Matrix<f64> {
     Matrix::from_fn(p, p, |i, j| entry(i.max(j), i.min(j)))
 }

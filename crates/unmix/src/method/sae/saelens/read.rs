@@ -80,18 +80,17 @@ struct StoredTensors<'p> {
 /// Tensors by their names in a model.
 type NamedArrays = BTreeMap<&'static str, Vec<f64>>;
 
+/// An error of one of the tensors.
+fn of_tensor(path: &Path, name: &str, found: String, remedy: &str) -> Error {
+    Error::format(path, found, remedy).with(|details| details.array = Some(name.into()))
+}
+
 impl<'p> StoredTensors<'p> {
     fn read(bytes: &[u8], path: &'p Path) -> Result<(Self, Precision)> {
-        let refused = |found: String, remedy: &str| Err(Error::format(path, found, remedy));
-        let file = match SafeTensors::deserialize(bytes) {
-            Ok(file) => file,
-            Err(e) => {
-                return refused(
-                    format!("it is not a safetensors file or is truncated ({e})"),
-                    "restore the file",
-                );
-            }
-        };
+        let file = SafeTensors::deserialize(bytes).map_err(|e| {
+            let found = format!("it is not a safetensors file or is truncated ({e})");
+            Error::format(path, found, "restore the file")
+        })?;
         let (mut all, mut found) = (BTreeMap::new(), Vec::new());
         for (name, view) in file.tensors() {
             let precision = match view.dtype() {
@@ -100,16 +99,14 @@ impl<'p> StoredTensors<'p> {
                 Stored::F32 => Precision::Float32,
                 Stored::F64 => Precision::Float64,
                 other => {
-                    let types = "give tensors of F16, BF16, F32 or F64";
-                    return refused(format!("its tensor {name} has the type {other:?}"), types);
+                    let found = format!("its tensor {name} has the type {other:?}");
+                    return Err(of_tensor(path, &name, found, "give tensors of F16, BF16, F32 or F64"));
                 }
             };
             let numbers = precision.numbers(view.data());
             if let Some(at) = numbers.iter().position(|x| !x.is_finite()) {
-                return refused(
-                    format!("entry {at} of its tensor {name} is not a finite number"),
-                    "train the model again",
-                );
+                let found = format!("entry {at} of its tensor {name} is not a finite number");
+                return Err(of_tensor(path, &name, found, "train the model again"));
             }
             found.push(precision);
             all.insert(name, (view.shape().to_vec(), numbers));
@@ -126,11 +123,11 @@ impl<'p> StoredTensors<'p> {
     fn take(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f64>> {
         let Some((found, numbers)) = self.all.remove(name) else {
             let found = format!("it has no tensor {name}");
-            return Err(Error::format(self.path, found, "check that cfg.json names its architecture"));
+            return Err(of_tensor(self.path, name, found, "check that cfg.json names its architecture"));
         };
         if found != shape {
             let what = format!("its tensor {name} has the shape {found:?}, where {shape:?} is expected");
-            return Err(Error::format(self.path, what, "check that cfg.json belongs to it"));
+            return Err(of_tensor(self.path, name, what, "check that cfg.json belongs to it"));
         }
         Ok(numbers)
     }
@@ -146,7 +143,9 @@ impl<'p> StoredTensors<'p> {
             if let Some(configured) = configured.filter(|configured| *configured != got) {
                 let found =
                     format!("its W_dec has the shape {shape:?}, but {key} in {CONFIG} is {configured}");
-                return Err(Error::format(self.path, found, "check that the two files belong together"));
+                let error = of_tensor(self.path, "W_dec", found, "check that the two files belong together");
+                let numbers = (Some(configured as u64), Some(got as u64));
+                return Err(error.with(|details| (details.need, details.got) = numbers));
             }
         }
         let mut out = NamedArrays::new();
@@ -172,7 +171,7 @@ impl<'p> StoredTensors<'p> {
             None => Ok((m, p, out)),
             Some(name) => {
                 let found = format!("it has a tensor {name}, which its architecture does not have");
-                Err(Error::format(self.path, found, "check that cfg.json names its architecture"))
+                Err(of_tensor(self.path, name, found, "check that cfg.json names its architecture"))
             }
         }
     }
