@@ -332,6 +332,7 @@ impl Table<'_> {
             ignored,
             text_cells: if options.transpose { vec![] } else { read.text_cells },
             comma_cells: read.comma_cells,
+            patches: None,
         })
     }
 
