@@ -278,11 +278,8 @@ impl Table<'_> {
     fn input(self, read: Read, options: &Options) -> Result<Input> {
         let path = self.bytes.path();
         if read.n_rows == 0 {
-            return Err(Error::format(
-                path,
-                "it has a header but no rows",
-                "check the program that wrote it",
-            ));
+            let remedy = "check the program that wrote it";
+            return Err(Error::format(path, "it has a header but no rows", remedy));
         }
         let width = self.n_features();
         let chosen = |names: &Vec<String>| match &self.selection.features {
