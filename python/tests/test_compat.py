@@ -31,6 +31,17 @@ def test_picard_has_its_own_signature():
     assert K.shape == (5, 7) and np.abs(W @ K).max() < 100
 
 
+def test_arguments_of_picard_without_effect_are_a_warning(recwarn):
+    X, _, _ = kinds(2000, 3, 12)
+    K, W, Y = unmix.compat.picard(X.T, random_state=0, m=7, check_fun=True)
+    assert not [w for w in recwarn if "has no effect" in str(w.message)]
+    for given in ({"m": 10}, {"ls_tries": 3}, {"lambda_min": 0.1}, {"check_fun": False}, {"fastica_it": 5}, {"jade_it": 5}):
+        name, value = next(iter(given.items()))
+        with pytest.warns(UserWarning, match=f"{name}={value} has no effect: it is accepted for compatibility with python-picard"):
+            again = unmix.compat.picard(X.T, random_state=0, **given)
+        assert np.array_equal(again[2], Y)
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_picard_counts_iterations_from_0_as_python_picard_does():
     X, _, _ = kinds(4000, 5, 12)

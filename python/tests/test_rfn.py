@@ -211,6 +211,19 @@ def test_modules_of_several_starts(planted):
         unmix.biclusters(unmix.PCA(2), X, n_starts=0)
 
 
+def test_no_module_is_a_warning_and_a_table_without_lines():
+    # Of 3 columns no two have squared loadings above 4/3 of the sum of all.
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = RFN(1, max_iter=20, random_state=0).fit(X)
+    with pytest.warns(UserWarning, match="no module was found: no unit has large codes in at least 2 rows") as warned:
+        found = model.biclusters(X)
+    assert "pool more starts" in str(warned[0].message)
+    assert len(found) == 0 and found.rows_.shape == (0, 60) and found.codes_.shape == (0, 60)
+    table = found.to_frame()
+    assert len(table) == 0 and {"evidence", "positive"} <= set(table.columns) and table.index.name == "module"
+    assert repr(found) == "no module was found" and "no module was found" in found._repr_html_()
+
+
 def test_modules_of_sparse_rows():
     X = np.where(np.random.default_rng(0).random((120, 40)) < 0.8, 0, 1.0)
     X[:20, :6] += 3

@@ -36,6 +36,10 @@ else:
     from sklearn.base import BiclusterMixin
 
 
+# What is shown in place of a table without lines; the reason is in the warning.
+_NONE = "no module was found"
+
+
 class Biclusters(BiclusterMixin):
     """Modules of a model of non-negative codes, in the order of decreasing evidence.
 
@@ -201,9 +205,11 @@ class Biclusters(BiclusterMixin):
 
     def _repr_html_(self) -> str:
         columns = self._table()
-        return table(["module", *columns], zip(range(len(self)), *columns.values(), strict=True))
+        return table(["module", *columns], zip(range(len(self)), *columns.values(), strict=True), notes=[] if len(self) else [_NONE])
 
     def __repr__(self) -> str:
+        if not len(self):
+            return _NONE
         lines = ["module  rows  columns  evidence  stability       q  halves"]
         shown = ["-" if np.isnan(x) else f"{x:.2f}" for x in np.stack([self.stability_, self.q_value_, self.halves_], axis=1).ravel()]
         for i in range(len(self)):
@@ -252,7 +258,7 @@ def biclusters(
     Returns
     -------
     Biclusters
-        Modules, in the order of decreasing evidence; its repr is a table.
+        Modules, in the order of decreasing evidence; its repr is a table. If there are none, a warning says why.
 
     See Also
     --------

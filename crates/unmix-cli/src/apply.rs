@@ -81,15 +81,27 @@ impl ReconstructedPart {
 
 /// `unmix reconstruct`: encodes and decodes rows, or subtracts the contribution of some components.
 pub(crate) fn reconstruct(args: &Reconstruct) -> Done {
-    if let Some(folder) = sound::folder(&args.apply)? {
+    let folder = sound::folder(&args.apply)?;
+    if folder.is_some() || picture::is_named(&args.apply) {
         let files = args.apply.input.files(&args.apply.reading)?;
         check_order(&args.apply.model, &files)?;
-        let model = Model::load(&args.apply.model)?;
-        let wanted = ReconstructedPart::of(args, &model)?;
-        return match picture::is_picture(&files, &args.apply.reading) {
-            true => picture::reconstruct(&model, &files, &args.apply, &folder, &wanted),
-            false => sound::reconstruct(&model, &files, &args.apply, &folder, wanted),
-        };
+        let pictures = picture::is_picture(&files, &args.apply.reading);
+        let model = || Model::load(&args.apply.model);
+        match folder {
+            _ if pictures => {
+                let targets = picture::targets(&files, &args.apply, folder.as_deref())?;
+                let model = model()?;
+                let wanted = ReconstructedPart::of(args, &model)?;
+                return picture::reconstruct(&model, &files, &args.apply, &targets, &wanted);
+            }
+            Some(folder) => {
+                let model = model()?;
+                let wanted = ReconstructedPart::of(args, &model)?;
+                return sound::reconstruct(&model, &files, &args.apply, &folder, wanted);
+            }
+            // A .png file for other rows is refused as every other extension is.
+            None => {}
+        }
     }
     let job = Job::new(&args.apply)?;
     let wanted = ReconstructedPart::of(args, &job.model)?;

@@ -89,6 +89,7 @@ Examples:
   unmix reconstruct eeg.ica.safetensors eeg.npy --exclude 0,3 -o clean.npy   without two of its sources
   unmix reconstruct eeg.ica.safetensors eeg.npy --only 2 -o heart.npy        one source, and the mean
   unmix reconstruct voices.ica.safetensors left.wav right.wav --exclude 0 -o clean/   cleaned sound files
+  unmix reconstruct a.pca.safetensors p.jpg --patches 8x8 --stride 1 -o q.png   patches put together
 
 Rows are replaced by what the components explain of them. With --exclude, only the contribution of
 these components is subtracted: everything else is unchanged, also what no component explains.")]

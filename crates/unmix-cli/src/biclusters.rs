@@ -13,6 +13,12 @@ use unmix::{Error, Model, Run};
 /// Maximum number of modules that are listed on the terminal.
 const LISTED: usize = 30;
 
+/// What is listed in place of a table without lines.
+const NONE: &str = "  No module was found: no unit has large codes in at least 2 rows and large
+  loadings in at least 2 columns. Fit another number of components (-k) or
+  sparser codes, or pool more starts (--starts).
+";
+
 /// Lists modules, and writes their members to a file.
 pub(crate) fn modules(args: &Modules) -> Done {
     let files = args.input.files(&args.reading)?;
@@ -106,6 +112,9 @@ fn table(origin: &str, found: &Biclusters) -> String {
         if n == 1 { "" } else { "s" }
     );
     let mut out = format!("{}\n  {about}\n\n", paint(TITLE, origin));
+    if n == 0 {
+        return out + NONE;
+    }
     out += &paint(
         FAINT,
         format!(

@@ -116,6 +116,10 @@ fn unknown_ending(path: &Path) -> Failure {
             let folder = path.with_extension("");
             format!("each source is written to its own file: give a folder, as in -o {}/", folder.display())
         }
+        Some("png" | "jpg" | "jpeg" | "bmp" | "tif" | "tiff" | "gif" | "webp") => format!(
+            "{name} would be a picture, and only 'unmix reconstruct' of pictures writes them, as .png files; end it in .npy, .npz, .csv or .tsv \
+             for the numbers"
+        ),
         _ => format!(
             "the format of {name} is not clear from its extension; end it in .npy, .npz, .csv or .tsv, or add --format"
         ),

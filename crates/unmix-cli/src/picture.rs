@@ -1,94 +1,196 @@
-//! Reconstructed or cleaned pictures: rows that are whole images, as a file for each.
+//! Reconstructed or cleaned pictures: a file for each, of rows that are whole images or patches of them.
 
 use crate::apply::ReconstructedPart;
 use crate::args::{Apply, Reading};
 use crate::failure::{Done, Failure};
-use crate::input;
 use crate::interrupt::WritingGuard;
+use crate::output::{self, Destination};
 use crate::progress::Progress;
-use crate::sound::same_file;
-use crate::terminal;
+use crate::{input, sound, terminal};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use unmix::data::VecSink;
-use unmix::{Error, Model, with_rows};
+use unmix::{Error, Model, Run, with_rows};
+use unmix_io::{CutImages, Input, Picture};
 
 /// Whether the input is images.
 pub(crate) fn is_picture(files: &[PathBuf], reading: &Reading) -> bool {
     files.first().is_some_and(|file| unmix_io::is_image(file, reading.input_format))
 }
 
+/// Whether `-o` names a picture. A format given explicitly is that of the file, whatever its name is.
+pub(crate) fn is_named(args: &Apply) -> bool {
+    let ending = args.writing.output.as_deref().and_then(Path::extension).map(|e| e.to_ascii_lowercase());
+    ending.is_some_and(|ending| ending == "png") && args.writing.format.is_none()
+}
+
+/// The file for each picture: that of `-o`, or one in `folder` under the name of the picture that is read.
+pub(crate) fn targets(
+    files: &[PathBuf],
+    args: &Apply,
+    folder: Option<&Path>,
+) -> Result<Vec<PathBuf>, Failure> {
+    let targets = match (folder, args.writing.output.as_deref()) {
+        (Some(folder), _) => names(files, folder),
+        (None, Some(one)) if files.len() == 1 => vec![one.to_path_buf()],
+        (None, one) => {
+            let one = one.unwrap_or(Path::new("out.png"));
+            let folder = one.with_extension("");
+            return Err(Failure::Usage(format!(
+                "{} pictures cannot be written to the single file {}; give a folder, as in -o {}/",
+                files.len(),
+                one.display(),
+                folder.display()
+            )));
+        }
+    };
+    sound::refuse_kept(args)?;
+    let never: Vec<&Path> = files.iter().chain([&args.model]).map(PathBuf::as_path).collect();
+    let in_place = |path: &PathBuf| match output::place(path, &never)? {
+        Destination::File(path) | Destination::Device(path) => Ok(path),
+        Destination::StandardOutput => Ok(path.clone()),
+    };
+    targets.iter().map(in_place).collect()
+}
+
 /// Share of clipped pixels above which pictures are refused: what is left of them is not a picture.
 const CLIPPED: f64 = 0.5;
 /// Pixels further outside 0 to 1 than this are no errors of a reconstruction.
 const FAR: f64 = 0.1;
+/// What else would work where there are no pictures to write.
+const ARRAY: &str = "give the name of a file for the numbers, such as out.npy";
 
-/// Writes the wanted part of every picture into `folder` as a `.png` file under its own name. Pixels outside the range of an image are clipped,
-/// and counted; if most are, nothing is written.
+fn refusal(found: impl Into<String>, remedy: &str) -> Failure {
+    Failure::Message(format!("writing pictures is not possible: {}; {remedy}", found.into()))
+}
+
+/// Writes the wanted part of every picture to `targets`, one for each of `files`; patches are put together again. Pixels outside the range of
+/// an image are clipped, and counted; if most are, nothing is written.
 pub(crate) fn reconstruct(
     model: &Model,
     files: &[PathBuf],
     args: &Apply,
-    folder: &Path,
+    targets: &[PathBuf],
     wanted: &ReconstructedPart,
 ) -> Done {
     let progress = Progress::new(&args.running);
     let run = progress.run(&args.running);
     let input = input::open_for(model, files, args.reading.options()?, &run, args.running.quiet)?;
-    let refusal = |found: String, remedy: &str| {
-        Err(Failure::Message(format!("a folder of pictures is not possible: {found}; {remedy}")))
+    let pictures = match (&input.patches, &args.reading.patches) {
+        (Some(cut), _) => of_patches(model, &input, cut, wanted, &run)?,
+        (None, Some(_)) => {
+            let found = "some of the patches, or of their pixels, were selected";
+            return Err(refusal(
+                found,
+                &format!("leave out --rows, --columns, --drop and --transpose, or {ARRAY}"),
+            ));
+        }
+        (None, None) => of_rows(model, &input, files.len(), wanted, &run)?,
     };
-    let array = "give the name of a file for the numbers, such as out.npy";
+    let share = clipped(&pictures)?;
+    if let Some(folder) = args.writing.output.as_deref().filter(|_| !is_named(args)) {
+        std::fs::create_dir_all(folder).map_err(|e| Error::io("cannot write", folder, e))?;
+    }
+    progress.clear();
+    let _guard = WritingGuard::new();
+    for (picture, path) in pictures.iter().zip(targets) {
+        unmix_io::write_png(path, &picture.pixels, &picture.shape)?;
+    }
+    terminal::note(&format!(
+        "{}; {:.2} % of their pixels were outside 0 to 1 and are clipped",
+        written(targets, args),
+        100.0 * share
+    ));
+    if let Some(note) = edges(&pictures) {
+        terminal::warning(&note);
+    }
+    Ok(0)
+}
+
+/// Pictures put together from the wanted part of each patch.
+fn of_patches(
+    model: &Model,
+    input: &Input,
+    cut: &CutImages,
+    wanted: &ReconstructedPart,
+    run: &Run<'_>,
+) -> Result<Vec<Picture>, Failure> {
+    // Refused before the rows are read.
+    let mut assembly = cut.assembly()?;
+    let encoded = with_rows!(&input.rows, rows => wanted.put(model, rows, run, &mut assembly)?);
+    crate::apply::warn_unsolved(&encoded);
+    Ok(assembly.finish()?)
+}
+
+/// Pictures that are the wanted part of a row each, of which there are `n`.
+fn of_rows(
+    model: &Model,
+    input: &Input,
+    n: usize,
+    wanted: &ReconstructedPart,
+    run: &Run<'_>,
+) -> Result<Vec<Picture>, Failure> {
     let Some(shape @ ([_, _] | [_, _, 3])) = model.features().shape.as_deref() else {
-        return refusal("the model was not fitted to whole pictures of one size".into(), array);
+        return Err(refusal("the model was not fitted to whole pictures of one size", ARRAY));
     };
     // Everything that can be refused is, before the rows are read.
-    if let Some(n) = input.rows.n_rows().filter(|n| *n != files.len() as u64) {
-        return refusal(format!("{} images gave {n} rows, which are patches of them", files.len()), array);
-    }
-    let targets = names(files, folder);
-    if let Some(path) = targets.iter().find(|path| files.iter().any(|file| same_file(file, path))) {
-        let found = format!("{} is read by the same command", path.display());
-        return refusal(found, "choose another folder");
+    if let Some(found) = input.rows.n_rows().filter(|found| *found != n as u64) {
+        return Err(refusal(format!("{n} images gave {found} rows"), ARRAY));
     }
     let numbers: Vec<f64> = with_rows!(&input.rows, rows => {
         let mut sink = VecSink(Vec::new());
-        let encoded = wanted.put(model, rows, &run, &mut sink)?;
+        let encoded = wanted.put(model, rows, run, &mut sink)?;
         crate::apply::warn_unsolved(&encoded);
         sink.0.iter().map(|x| unmix::Real::to_f64(*x)).collect()
     });
-    let n = numbers.len() / model.n_features().max(1);
-    let (share, far) = (share_outside(&numbers, 0.0), share_outside(&numbers, FAR));
+    Ok(numbers.chunks_exact(model.n_features()).map(|pixels| Picture::new(pixels.into(), shape)).collect())
+}
+
+/// The share of pixels that are outside 0 to 1; an error where most of them are far outside.
+fn clipped(pictures: &[Picture]) -> Result<f64, Failure> {
+    let far = share_outside(pictures, FAR);
     if far > CLIPPED {
         let found = format!(
             "{:.0} % of the pixels are far outside 0 to 1; pictures are read as 0 to 1, and the model may be of numbers in other units, such as \
              an array of bytes, or have no mean",
             100.0 * far
         );
-        return refusal(
+        return Err(refusal(
             found,
             "fit the model to pictures or to an array from 0 to 1; or write the numbers to a file, such as out.npy",
-        );
+        ));
     }
-    std::fs::create_dir_all(folder).map_err(|e| Error::io("cannot write", folder, e))?;
-    progress.clear();
-    let _guard = WritingGuard::new();
-    for (pixels, path) in numbers.chunks_exact(model.n_features()).zip(&targets) {
-        unmix_io::write_png(path, pixels, shape)?;
+    Ok(share_outside(pictures, 0.0))
+}
+
+/// What was written, in words.
+fn written(targets: &[PathBuf], args: &Apply) -> String {
+    let place = args.writing.output.as_deref().unwrap_or(Path::new("-")).display();
+    match targets {
+        [_] if is_named(args) => format!("1 picture, {place}"),
+        [_] => format!("1 picture in {place}"),
+        _ => format!("{} pictures in {place}", targets.len()),
     }
-    let pictures = if n == 1 { "picture" } else { "pictures" };
-    terminal::note(&format!(
-        "{n} {pictures} in {}; {:.2} % of their pixels were outside 0 to 1 and are clipped",
-        folder.display(),
-        100.0 * share
-    ));
-    Ok(0)
+}
+
+/// The note on pixels that no patch covers.
+fn edges(pictures: &[Picture]) -> Option<String> {
+    let n: usize = pictures.iter().map(|picture| picture.n_uncovered).sum();
+    let all: usize = pictures.iter().map(|picture| picture.shape[0] * picture.shape[1]).sum();
+    (n > 0).then(|| {
+        format!(
+            "{:.2} % of the pixels, at the right or lower edges, are in no patch and left as they were; with --stride 1 patches cover all \
+             pixels",
+            100.0 * n as f64 / all as f64
+        )
+    })
 }
 
 /// Share of the numbers that are further outside 0 to 1 than this.
-fn share_outside(numbers: &[f64], by: f64) -> f64 {
-    let outside = numbers.iter().filter(|x| !(-by..=1.0 + by).contains(*x)).count();
-    outside as f64 / numbers.len().max(1) as f64
+fn share_outside(pictures: &[Picture], by: f64) -> f64 {
+    let numbers = || pictures.iter().flat_map(|picture| &picture.pixels);
+    let outside = numbers().filter(|x| !(-by..=1.0 + by).contains(*x)).count();
+    outside as f64 / numbers().count().max(1) as f64
 }
 
 /// A file for each picture, named as its own; a number is added to a name that another picture has.

@@ -22,12 +22,17 @@ pub(crate) fn folder(args: &Apply) -> Result<Option<PathBuf>, Failure> {
     if !(names_a_folder || path.is_dir()) || args.writing.format.is_some() {
         return Ok(None);
     }
-    match &args.reading.keep {
-        None => Ok(Some(path.into())),
-        Some(kept) => Err(Failure::Usage(format!(
+    refuse_kept(args)?;
+    Ok(Some(path.into()))
+}
+
+/// Refuses columns of `--keep`, for which sound and picture files have no place.
+pub(crate) fn refuse_kept(args: &Apply) -> Result<(), Failure> {
+    args.reading.keep.as_ref().map_or(Ok(()), |kept| {
+        Err(Failure::Usage(format!(
             "sound and picture files cannot hold the columns of --keep ({kept}); leave --keep out, or give -o the name of a .csv or .tsv file"
-        ))),
-    }
+        )))
+    })
 }
 
 /// Writes the codes of each component over time as `ica0.wav`, `ica1.wav`, ... into `folder`, each normalised to the same

@@ -1,6 +1,7 @@
 //! Images: each a row of pixels from 0 to 1, or cut into patches, each a row; in the orientation in which they are viewed.
 
-use crate::patches::Patches as Cut;
+use crate::assembly::CutImages;
+use crate::patches::{Patches as Cut, StoredImage};
 use crate::stored::{self, FromStart};
 use crate::{Input, Options, Pixels, array, gz, jpeg, progress};
 use image::metadata::Orientation;
@@ -9,15 +10,6 @@ use std::io::{BufRead, BufReader, Seek};
 use std::path::{Path, PathBuf};
 use unmix::data::{Bytes, NpyHeader, NumberType, Spool};
 use unmix::{AnyRows, Error, Features, Result, Rows, Run};
-
-/// An image among the pixels of all.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct StoredImage {
-    /// Its first number.
-    pub(crate) start: u64,
-    pub(crate) height: usize,
-    pub(crate) width: usize,
-}
 
 /// Reads each file once; `first` holds the first one's bytes when they came from a pipe. All images have the first one's colours, unless `options` say which.
 pub(crate) fn open(
@@ -166,6 +158,7 @@ fn cut(
         return array::open(spool.finish()?, header(shape), options);
     }
     let shape = array::feature_shape(options, Some(sample), source.n_features())?;
+    let patches = Some(CutImages::of(&source));
     let rows = Rows::new(source, Features { names: None, shape }, path.display().to_string());
     Ok(Input {
         rows: AnyRows::F64(rows),
@@ -177,6 +170,7 @@ fn cut(
         ignored: vec![],
         text_cells: vec![],
         comma_cells: 0,
+        patches,
     })
 }
 

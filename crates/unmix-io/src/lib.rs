@@ -25,6 +25,7 @@
 mod array;
 #[cfg(feature = "tables")]
 mod arrow;
+mod assembly;
 #[cfg(feature = "tables")]
 mod cells;
 #[cfg(feature = "tables")]
@@ -55,7 +56,6 @@ mod options;
 mod pages;
 #[cfg(feature = "tables")]
 mod parquet;
-#[cfg(feature = "images")]
 mod patches;
 mod paths;
 mod reading_options;
@@ -95,6 +95,7 @@ pub use reading_options::{READING_OPTIONS, ReadingOption};
 #[doc(hidden)]
 pub use guard::panic_is_caught;
 
+pub use assembly::{Assembly, CutImages, Picture};
 pub use describe::{Column, Description, describe};
 pub use files::{About, Files, first_rows};
 pub use format::{ENDINGS, InputFormat};
@@ -136,6 +137,8 @@ pub struct Input {
     pub text_cells: Vec<u64>,
     /// Those of them that are numbers with a decimal comma.
     pub comma_cells: u64,
+    /// The pictures that the rows are patches of, where they are all patches and all pixels of each.
+    pub patches: Option<CutImages>,
 }
 
 /// Opens the file at `path`; `-` is the standard input.

@@ -1,9 +1,9 @@
 //! Patches of images as rows, cut where they are read.
 
 use crate::Wording;
-use crate::image::StoredImage;
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::Arc;
 use unmix::data::{Bytes, RandomAccess, Source, Stream};
 use unmix::internal::num::random;
 use unmix::{Error, Result};
@@ -11,13 +11,24 @@ use unmix::{Error, Result};
 /// Number of the stream of draws that patches are drawn from.
 const DRAWS: u64 = 0x7061_7463;
 
+/// An image among the pixels of all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct StoredImage {
+    /// Its first number.
+    pub(crate) start: u64,
+    pub(crate) height: usize,
+    pub(crate) width: usize,
+}
+
 /// Patches of images whose pixels are stored one image after the other, as doubles.
+#[derive(Clone)]
 pub(crate) struct Patches {
-    pixels: Bytes<'static>,
-    images: Vec<StoredImage>,
-    how: crate::Patches,
-    channels: usize,
-    stride: (usize, usize),
+    pixels: Arc<Bytes<'static>>,
+    pub(crate) images: Vec<StoredImage>,
+    pub(crate) how: crate::Patches,
+    pub(crate) channels: usize,
+    pub(crate) stride: (usize, usize),
+    pub(crate) wording: Wording,
     /// The number of each image's first patch, and that of all patches at the end.
     starts: Vec<u64>,
     /// The patches that were drawn, in order; all by default.
@@ -95,7 +106,7 @@ impl Patches {
             }
             Some(n) => Some(draw(all, n as u64, how.seed)),
         };
-        Ok(Self { pixels, images, how, channels, stride, starts, drawn })
+        Ok(Self { pixels: Arc::new(pixels), images, how, channels, stride, wording, starts, drawn })
     }
 
     /// How many there are.
@@ -108,14 +119,29 @@ impl Patches {
         self.how.height * self.how.width * self.channels
     }
 
-    /// Writes patch `i` over `out`.
-    pub(crate) fn patch(&self, i: u64, out: &mut [f64]) -> Result<()> {
+    /// The number of the image that patch `i` is cut from, and its first row and column in the padded image.
+    pub(crate) fn place(&self, i: u64) -> (usize, usize, usize) {
         let i = self.drawn.as_ref().map_or(i, |drawn| drawn[i as usize]);
         let at = self.starts.partition_point(|&start| start <= i) - 1;
-        let (image, i) = (self.images[at], i - self.starts[at]);
-        let across = ((image.width + 2 * self.how.padding - self.how.width) / self.stride.1) as u64 + 1;
-        let (top, left) = ((i / across) as usize * self.stride.0, (i % across) as usize * self.stride.1);
-        let padding = self.how.padding;
+        let i = i - self.starts[at];
+        let padded = self.images[at].width + 2 * self.how.padding;
+        let across = ((padded - self.how.width) / self.stride.1) as u64 + 1;
+        (at, (i / across) as usize * self.stride.0, (i % across) as usize * self.stride.1)
+    }
+
+    /// Writes patch `i` over `out`.
+    pub(crate) fn patch(&self, i: u64, out: &mut [f64]) -> Result<()> {
+        self.pixels_of(i, out)?;
+        if self.how.normalise {
+            normalise(out);
+        }
+        Ok(())
+    }
+
+    /// Writes the pixels of patch `i` over `out`, as they are in the image.
+    pub(crate) fn pixels_of(&self, i: u64, out: &mut [f64]) -> Result<()> {
+        let (at, top, left) = self.place(i);
+        let (image, padding) = (self.images[at], self.how.padding);
         let inside = left >= padding && left - padding + self.how.width <= image.width;
         for (y, out) in out.chunks_exact_mut(self.how.width * self.channels).enumerate() {
             let line =
@@ -128,14 +154,11 @@ impl Patches {
                 self.run(line + (mirrored(left + x, padding, image.width) * self.channels) as u64, out)?;
             }
         }
-        if self.how.normalise {
-            normalise(out);
-        }
         Ok(())
     }
 
     /// Pixels one after the other, from number `start` on.
-    fn run(&self, start: u64, out: &mut [f64]) -> Result<()> {
+    pub(crate) fn run(&self, start: u64, out: &mut [f64]) -> Result<()> {
         if let Some(data) = self.pixels.in_memory() {
             let from = data[8 * start as usize..].as_chunks::<8>().0;
             out.iter_mut().zip(from).for_each(|(out, bytes)| *out = f64::from_ne_bytes(*bytes));
@@ -154,15 +177,19 @@ fn mirrored(i: usize, padding: usize, length: usize) -> usize {
     if at < length { at } else { 2 * length - 1 - at }
 }
 
-/// Mean 0 and standard deviation 1, or all zeros.
-fn normalise(patch: &mut [f64]) {
+/// Mean and standard deviation of a patch. Rounding errors of a constant patch are not contrast: its deviation is 0.
+pub(crate) fn moments(patch: &[f64]) -> (f64, f64) {
     let n = patch.len() as f64;
     let flat = patch.iter().all(|&x| x == patch[0]);
     let mean = patch.iter().sum::<f64>() / n;
-    patch.iter_mut().for_each(|x| *x -= mean);
-    let deviation = (patch.iter().map(|x| x * x).sum::<f64>() / n).sqrt();
-    // Rounding errors of a constant patch are not contrast.
-    patch.iter_mut().for_each(|x| *x = if flat || deviation == 0.0 { 0.0 } else { *x / deviation });
+    let deviation = (patch.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt();
+    (mean, if flat { 0.0 } else { deviation })
+}
+
+/// Mean 0 and standard deviation 1, or all zeros.
+fn normalise(patch: &mut [f64]) {
+    let (mean, deviation) = moments(patch);
+    patch.iter_mut().for_each(|x| *x = if deviation == 0.0 { 0.0 } else { (*x - mean) / deviation });
 }
 
 /// `n` of the numbers below `all`, each set as likely as another (Floyd's method), in order.

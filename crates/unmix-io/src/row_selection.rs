@@ -50,6 +50,7 @@ pub(crate) fn choose(mut input: Input, options: &Options, run: &Run<'_>) -> Resu
     }
     let is_all = runs.first().is_some_and(|run| *run == (0..n));
     if !is_all {
+        input.patches = None;
         input.rows = match input.rows {
             AnyRows::F32(rows) => AnyRows::F32(taken(rows, runs)),
             AnyRows::F64(rows) => AnyRows::F64(taken(rows, runs)),

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from .._input import warn
 from .._types import Array, Seed
 from ..ica import ICA
 from ..pca import PCA
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+# Arguments of python-picard without a counterpart, and their defaults.
+_IGNORED = {"m": 7, "ls_tries": 10, "lambda_min": 0.01, "check_fun": True, "fastica_it": None, "jade_it": None}
 
 _FUNCTIONS = {"tanh": "logcosh", "exp": "exp", "cube": "cube"}
 
@@ -67,19 +71,19 @@ def picard(
     tol : float, default=1e-7
         Convergence tolerance: the largest entry of the relative gradient.
     m : int, default=7
-        Accepted for compatibility with python-picard, and ignored.
+        Accepted for compatibility with python-picard; ignored, with a warning where it is not the default.
     ls_tries : int, default=10
-        Accepted for compatibility with python-picard, and ignored.
+        Accepted for compatibility with python-picard; ignored, with a warning where it is not the default.
     lambda_min : float, default=0.01
-        Accepted for compatibility with python-picard, and ignored.
+        Accepted for compatibility with python-picard; ignored, with a warning where it is not the default.
     check_fun : bool, default=True
-        Accepted for compatibility with python-picard, and ignored.
+        Accepted for compatibility with python-picard; ignored, with a warning where it is not the default.
     w_init : ndarray of shape (n_components, n_components) or None, default=None
         Initial unmixing matrix, in whitened coordinates; None for a random rotation.
     fastica_it : int or None, default=None
-        Accepted for compatibility with python-picard, and ignored.
+        Accepted for compatibility with python-picard; ignored, with a warning where it is not the default.
     jade_it : int or None, default=None
-        Accepted for compatibility with python-picard, and ignored.
+        Accepted for compatibility with python-picard; ignored, with a warning where it is not the default.
     centering : bool, default=True
         Whether to subtract the mean.
     random_state : int, RandomState or None, default=None
@@ -115,6 +119,10 @@ def picard(
     """
     if fun not in _FUNCTIONS:
         raise ValueError(f"fun must be the name of a contrast, got {fun!r}; choose one of: {', '.join(_FUNCTIONS)}")
+    given = {"m": m, "ls_tries": ls_tries, "lambda_min": lambda_min, "check_fun": check_fun, "fastica_it": fastica_it, "jade_it": jade_it}
+    for name, value in given.items():
+        if value != _IGNORED[name]:
+            warn(f"{name}={value!r} has no effect: it is accepted for compatibility with python-picard")
     table = np.asarray(X)
     if table.ndim != 2:
         raise ValueError(f"X must be an array of shape (n_features, n_samples), got {table.ndim} axes")

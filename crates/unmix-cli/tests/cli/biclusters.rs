@@ -123,6 +123,28 @@ fn models_without_modules_and_bad_files_are_refused() {
 }
 
 #[test]
+fn a_model_without_a_module_says_so_and_what_may_find_one() {
+    let b = Folder::new();
+    // Of 3 columns no two have squared loadings above 4/3 of the sum of all.
+    b.both("d", 40, 3);
+    b.ok("fit rfn d.csv -k 1 --set max_iter=20 -o m.safetensors");
+    for options in ["--starts 0", "--starts 2 --permutations 1"] {
+        let found = b.ok(&format!("biclusters m.safetensors d.csv {options} -o none.csv")).out;
+        assert!(found.contains("40 rows, 3 columns; 0 modules"), "{found}");
+        assert!(
+            found.contains("No module was found") && found.contains("--starts") && found.contains("-k"),
+            "{found}"
+        );
+        assert!(!found.contains("evidence") && found.lines().all(|l| l.chars().count() <= 80), "{found}");
+        assert_eq!(String::from_utf8(b.read("none.csv")).unwrap(), "module,member,number,name,sign\n");
+        let json = b.ok(&format!("biclusters m.safetensors d.csv {options} --json")).out;
+        let found: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(found["modules"].as_array().unwrap().len(), 0);
+        assert!(found["warnings"][0].as_str().unwrap().starts_with("no module was found"), "{found}");
+    }
+}
+
+#[test]
 fn stability_of_units_tests_no_gaussianity() {
     let b = Folder::new();
     planted(&b);

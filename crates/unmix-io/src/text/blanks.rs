@@ -3,7 +3,7 @@
 //! The text keeps its length: of every run of blanks between two cells the last becomes a delimiter, the others stay and are trimmed with
 //! the cells. So positions in the text are those of the file, which messages count lines by.
 
-use super::cells;
+use super::{cells, fixed_width};
 use std::io::Read;
 
 /// The delimiter that takes the place of blanks: a control character for this purpose, which no table of numbers has.
@@ -37,16 +37,20 @@ pub(super) fn layout(head: &[u8]) -> Layout {
 }
 
 /// Whether lines are cells separated by blanks: all have equally many, two or more, and the last has a number, perhaps with a
-/// decimal comma.
+/// decimal comma. Numbers that touch count as cells, so that their line is what an error is about.
 pub(super) fn separate(head: &[u8], decimal_comma: bool) -> bool {
     let lines: Vec<Vec<u8>> =
         lines(head).into_iter().map(|(_, line)| line).filter(|l| !is_comment(l)).collect();
-    let Some(width) = lines.first().map(|line| words(line).len()) else { return false };
+    let n_cells = |line: &Vec<u8>| -> usize {
+        words(line).iter().map(|word| fixed_width::touching(word).unwrap_or(1)).sum()
+    };
+    let Some(width) = lines.first().map(n_cells) else { return false };
     let numeric = |line: &Vec<u8>| match decimal_comma {
         true => has_number(&line.iter().map(|&b| if b == b',' { b'.' } else { b }).collect::<Vec<u8>>()),
         false => has_number(line),
     };
-    width > 1 && lines.iter().all(|l| words(l).len() == width) && lines.last().is_some_and(numeric)
+    let separated = lines.iter().any(|line| words(line).len() > 1);
+    width > 1 && separated && lines.iter().all(|l| n_cells(l) == width) && lines.last().is_some_and(numeric)
 }
 
 /// Lines that are not blank, and where they begin. A last line without an end may be half a line and is left out unless it is the only one.
@@ -70,7 +74,7 @@ fn is_comment(line: &[u8]) -> bool {
 }
 
 fn has_number(line: &[u8]) -> bool {
-    words(line).iter().any(|word| cells::number(word).is_some())
+    words(line).iter().any(|word| cells::number(word).is_some() || fixed_width::remedy(word).is_some())
 }
 
 /// Cells of a line; blanks inside quotes separate none.
@@ -227,7 +231,10 @@ mod tests {
         for text in ["1 2\n3 4\n", "a b\n1 2\n", "1\t 2\n", "# c\n 1  2 \n\n 3 4\n5", "x 1\ny 2\n"] {
             assert!(separate(text.as_bytes(), false), "{text:?}");
         }
-        for text in ["", "1\n2\n", "a b\n1\n", "1 2\n3\n", "John Smith\nJane Doe\n", "# 1 2\n"] {
+        assert!(separate(b"1.5 2.5\n-1.5-2.5\n3.5 4.5\n", false));
+        for text in
+            ["", "1.5-2.5\n3.5-4.5\n", "1\n2\n", "a b\n1\n", "1 2\n3\n", "John Smith\nJane Doe\n", "# 1 2\n"]
+        {
             assert!(!separate(text.as_bytes(), false), "{text:?}");
         }
     }

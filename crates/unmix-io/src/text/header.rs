@@ -1,18 +1,19 @@
 //! Whether the first line holds names.
 
 use super::cells::{is_missing, numeral, shown, truth_value};
+use super::fixed_width;
 use crate::{Wording, transposed};
 use unmix::Result;
 
 /// A header when no cell of the line is a number, none when all are. Otherwise it is ambiguous: what was found, and what would
 /// work. A missing cell counts as text beside text (a table's index often has no name) and settles nothing beside numbers. A truth value
-/// counts as text beside text, and as a number beside numbers.
+/// counts as text beside text, and as a number beside numbers. Numbers that touch, or have the exponents of Fortran, are no names.
 pub(super) fn is_header(
     record: &csv::ByteRecord,
     line: impl Fn() -> Result<u64>,
     wording: Wording,
 ) -> std::result::Result<bool, (String, String)> {
-    let is_number = |cell: &[u8]| numeral(cell.trim_ascii()).is_some();
+    let is_number = |cell: &[u8]| numeral(cell.trim_ascii()).is_some() || fixed_width::remedy(cell).is_some();
     let is_truth = |cell: &[u8]| truth_value(cell.trim_ascii()).is_some();
     let numbers = record.iter().filter(|cell| is_number(cell)).count();
     let truths = record.iter().filter(|cell| is_truth(cell)).count();
@@ -81,6 +82,8 @@ mod tests {
         assert!(rule(&["1", "", "2"]).unwrap_err().contains("an empty cell"));
         assert!(rule(&["1", "NA"]).is_err());
         assert!(rule(&["", "NA"]).unwrap_err().contains("missing cells only"));
+        assert_eq!(rule(&["-1.25-2.25", "3.5"]), Ok(false));
+        assert_eq!(rule(&["0.1D+01"]), Ok(false));
         assert_eq!(rule(&["\u{2212}1", "2"]), Ok(false));
         assert_eq!(rule(&["TRUE", "2"]), Ok(false));
         assert_eq!(rule(&["id", "true", "false"]), Ok(true));

@@ -4,6 +4,7 @@
 mod blanks;
 mod cells;
 mod delimiter;
+mod fixed_width;
 mod guess;
 mod header;
 mod lines;
@@ -248,7 +249,7 @@ impl Table<'_> {
             let blank = self.n_columns > 1 && record.len() == 1 && record[0].trim_ascii().is_empty();
             if !blank {
                 if record.len() != self.n_columns {
-                    return Err(self.ragged(lines.line(at)?, &record));
+                    return Err(self.ragged(lines.line(at)?, n_rows, &record));
                 }
                 let start = numbers.len();
                 numbers.resize(start + width, f64::NAN);
@@ -277,11 +278,8 @@ impl Table<'_> {
     fn input(self, read: Read, options: &Options) -> Result<Input> {
         let path = self.bytes.path();
         if read.n_rows == 0 {
-            return Err(Error::format(
-                path,
-                "it has a header but no rows",
-                "check the program that wrote it",
-            ));
+            let remedy = "check the program that wrote it";
+            return Err(Error::format(path, "it has a header but no rows", remedy));
         }
         let width = self.n_features();
         let chosen = |names: &Vec<String>| match &self.selection.features {
@@ -332,6 +330,7 @@ impl Table<'_> {
             ignored,
             text_cells: if options.transpose { vec![] } else { read.text_cells },
             comma_cells: read.comma_cells,
+            patches: None,
         })
     }
 
@@ -343,12 +342,25 @@ impl Table<'_> {
         (0..width).filter(is_empty).map(column).collect()
     }
 
-    fn ragged(&self, line: u64, record: &csv::ByteRecord) -> Error {
+    fn ragged(&self, line: u64, row: u64, record: &csv::ByteRecord) -> Error {
         let (need, got) = (self.n_columns as u64, record.len() as u64);
         let details = |details: &mut ErrorDetails| {
             (details.line, details.need, details.got) = (Some(line), Some(need), Some(got));
         };
-        self.ragged_in_words(line, record).with(details)
+        self.touching(line, row, record).unwrap_or_else(|| self.ragged_in_words(line, record)).with(details)
+    }
+
+    /// The error of a line that has too few cells because numbers touch.
+    fn touching(&self, line: u64, row: u64, record: &csv::ByteRecord) -> Option<Error> {
+        let column = record.iter().position(|cell| fixed_width::touching(cell).is_some())?;
+        let cell = record.get(column).filter(|_| record.len() < self.n_columns)?;
+        let found = format!(
+            "line {line} has {} cells, but the first line has {}, and row {row}, column {column} is the text '{}'",
+            record.len(),
+            self.n_columns,
+            cells::shown(cell)
+        );
+        Some(Error::format(self.bytes.path(), found, fixed_width::remedy(cell)?))
     }
 
     fn ragged_in_words(&self, line: u64, record: &csv::ByteRecord) -> Error {

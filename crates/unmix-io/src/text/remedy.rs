@@ -1,6 +1,6 @@
 //! What to do about a cell that is text where a number should be: for messages.
 
-use super::cells;
+use super::{cells, fixed_width};
 use crate::Wording;
 
 /// The remedy that the text of a cell in this row suggests; `None` where it suggests none. `without` says how to leave the column out.
@@ -9,6 +9,9 @@ pub(super) fn of_cell(cell: &[u8], row: u64, without: &str, wording: Wording) ->
         return Some(format!(
             "close the quotation mark that opens in this line, if the cell ends there; or {without}"
         ));
+    }
+    if let Some(otherwise) = fixed_width::remedy(cell) {
+        return Some(format!("{otherwise}; or {without}"));
     }
     let (separated, program) = (cells::has_thousands(cell), "in the program that wrote the file");
     if cells::has_decimal_comma(cell) {

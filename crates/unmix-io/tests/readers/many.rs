@@ -348,6 +348,82 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Patches that are put together again are the images that they were cut from, for every grid without gaps.
+    #[test]
+    fn patches_make_the_pictures_again(
+        sizes in prop::collection::vec((3usize..9, 3usize..9), 1..4),
+        (h, w) in (1usize..4, 1usize..4),
+        step in 1usize..4,
+        padding in 0usize..5,
+        normalise in any::<bool>(),
+        pixels in prop::option::of(Just(Pixels::Rgb)),
+    ) {
+        let folder = Folder::new();
+        let paths = images(&folder, &sizes);
+        let stride = step.min(h).min(w);
+        let patches = Patches { stride: Some(stride), padding, normalise, ..Patches::of(h, w) };
+        let input = many(&paths, &Options { patches: Some(patches), pixels, ..Default::default() }).unwrap();
+        let cut = input.patches.as_ref().unwrap();
+        prop_assert_eq!(Some(cut.n_patches()), input.rows.n_rows());
+        let mut assembly = cut.assembly().unwrap();
+        // Rows come in blocks of any length.
+        for rows in numbers(&input.rows).chunks(input.rows.n_features() * 3) {
+            unmix::data::Sink::<f64>::put(&mut assembly, rows).unwrap();
+        }
+        let pictures = assembly.finish().unwrap();
+        prop_assert_eq!(pictures.len(), sizes.len());
+        let channels = if pixels.is_some() { 3 } else { 1 };
+        for (i, (picture, &(height, width))) in pictures.iter().zip(&sizes).enumerate() {
+            prop_assert_eq!(&picture.shape[..2], &[height, width]);
+            prop_assert_eq!(picture.pixels.len(), height * width * channels);
+            let outside = |length: usize, patch: usize| ((length + 2 * padding - patch) % stride).saturating_sub(padding);
+            let (below, right) = (outside(height, h), outside(width, w));
+            prop_assert_eq!(picture.n_uncovered, height * width - (height - below) * (width - right));
+            for (at, x) in picture.pixels.iter().enumerate() {
+                let at = at / channels;
+                let want = f64::from(pixel(i, at / width, at % width)) / 255.0;
+                prop_assert!((x - want).abs() < 1e-12, "image {i}, pixel {at}: {x} and {want}");
+            }
+        }
+    }
+}
+
+#[test]
+fn overlapping_patches_are_averaged() {
+    let folder = Folder::new();
+    let path = folder.put("line.pgm", pgm(&[10, 20, 30], 1, 3));
+    let patches = Patches { stride: Some(1), ..Patches::of(1, 2) };
+    let input = many(&[path], &Options { patches: Some(patches), ..Default::default() }).unwrap();
+    let mut assembly = input.patches.unwrap().assembly().unwrap();
+    unmix::data::Sink::<f32>::put(&mut assembly, &[0.25, 0.5, 1.0, 0.75]).unwrap();
+    let pictures = assembly.finish().unwrap();
+    assert_eq!(pictures[0].pixels, [0.25, 0.75, 0.75]);
+    assert_eq!(pictures[0].shape, [1, 3]);
+}
+
+#[test]
+fn patches_that_do_not_cover_pictures_make_none() {
+    let folder = Folder::new();
+    let paths = images(&folder, &[(8, 8)]);
+    let with = |options: Options| many(&paths, &options).unwrap().patches;
+    let of = |patches: Patches| Options { patches: Some(patches), ..Default::default() };
+    let refused = |patches: Patches| with(of(patches)).unwrap().assembly().err().unwrap().to_string();
+    let drawn = refused(Patches { number: Some(9), ..Patches::of(3, 3) });
+    assert!(drawn.contains("drawn at random do not cover the pictures; leave out --number"), "{drawn}");
+    assert!(drawn.contains("--stride 1"), "{drawn}");
+    let gaps = refused(Patches { stride: Some(3), ..Patches::of(4, 2) });
+    assert!(gaps.contains("gaps between patches that are 3 pixels apart; give --stride 2 or less"), "{gaps}");
+    // Some of the rows, or of the pixels, are no pictures.
+    assert!(with(Options { rows: Some((0, Some(2))), ..of(Patches::of(4, 4)) }).is_none());
+    assert!(with(Options { columns: Some("0-3".into()), ..of(Patches::of(4, 4)) }).is_none());
+    assert!(with(Options::default()).is_none());
+    let few = with(of(Patches::of(4, 4))).unwrap().assembly().unwrap().finish().unwrap_err().to_string();
+    assert!(few.contains("there are 0 patches of 4"), "{few}");
+}
+
 #[test]
 fn patches_are_drawn_by_seed_without_repetition_and_normalised() {
     let folder = Folder::new();

@@ -427,3 +427,48 @@ proptest! {
         prop_assert!(message.contains(&format!("'bad' (line {want})")), "{} in {:?}", message, text);
     }
 }
+
+#[test]
+fn columns_of_fixed_width_that_touch_are_refused_with_their_place() {
+    let touch = "these are 2 numbers that touch: write the file again with wider columns";
+    // In the first rows, behind the lines that decide about the delimiter, in the first line, in all lines, and beside names.
+    let filled = |n: usize| "  1.500000  2.500000\n".repeat(n);
+    let two = " -1.500000-12.500000\n";
+    for (text, found) in [
+        (
+            format!("{}{two}{}", filled(2), filled(3)),
+            "line 3 has 1 cells, but the first line has 2, and row 2, column 0",
+        ),
+        (
+            format!("{}{two}", filled(99)),
+            "line 100 has 1 cells, but the first line has 2, and row 99, column 0",
+        ),
+        (format!("{two}{}", filled(4)), "row 0, column 0 is the text '-1.500000-12.500000' (line 1)"),
+        (two.repeat(5), "row 0, column 0 is the text '-1.500000-12.500000' (line 1)"),
+        (
+            format!("  a  b\n{}{two}", filled(3)),
+            "line 5 has 1 cells, but the first line has 2, and row 3, column 0",
+        ),
+    ] {
+        for name in ["t.csv", "t.txt", "t.dat"] {
+            let message = Folder::new().refusal(name, &text, &no_options());
+            assert!(message.contains(found) && message.contains(touch), "{name}: {message}");
+        }
+        let by_blanks = Options { delimiter: Some(b' '), ..no_options() };
+        let message = refused(&text, &by_blanks);
+        assert!(message.contains(touch), "{message}");
+    }
+    // Beside a column that does not touch, the columns are those that are seen.
+    let message = refused("1.5 -2.5-3.5\n2.5 -3.5-4.5\n", &no_options());
+    assert!(message.contains("row 0, column 1 is the text '-2.5-3.5' (line 1)"), "{message}");
+    assert!(message.contains(touch) && message.contains("--drop 1"), "{message}");
+}
+
+#[test]
+fn exponents_that_only_fortran_reads_are_refused_with_the_number_as_it_would_be_read() {
+    for (text, number) in [("0.1D+01 0.2D+01\n", "0.1e+01"), ("1.5 0.1234-105\n", "0.1234e-105")] {
+        let message = refused(text.repeat(4), &no_options());
+        assert!(message.contains(&format!("write exponents with e, as in {number}")), "{message}");
+        assert!(message.contains("row 0, column"), "{message}");
+    }
+}

@@ -1,5 +1,6 @@
 //! The figures of a page, each with a text alternative.
 
+mod arrows;
 mod labels;
 mod layers;
 mod scatter;
@@ -7,6 +8,7 @@ mod source;
 mod spectrum;
 mod vector;
 
+pub(crate) use arrows::Arrow;
 pub(crate) use labels::Colouring;
 pub(crate) use layers::{Series, by_layer};
 pub(crate) use scatter::{legend, scatter};

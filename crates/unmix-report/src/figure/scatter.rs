@@ -1,5 +1,6 @@
 //! Points by two of their scores.
 
+use super::arrows::{self, Arrow};
 use super::{Colouring, WIDTH};
 use crate::number::{count, number};
 use crate::svg::{Frame, Ticks, extent, padded, pt};
@@ -14,7 +15,7 @@ const SPOKEN: usize = 1000;
 const EXTREME: usize = 5;
 
 /// `points` with the group of each, on named axes; `rows` are the names of the points, where they have names. A point shows its
-/// name where it is pointed at, and the names of the farthest are beside them.
+/// name where it is pointed at, and the names of the farthest are beside them. `over` are arrows from the origin, above the points.
 pub(crate) fn scatter(
     points: &[(f64, f64)],
     groups: &[usize],
@@ -22,9 +23,11 @@ pub(crate) fn scatter(
     names: (&str, &str),
     rows: &[&str],
     label: &str,
+    over: &[Arrow],
 ) -> Markup {
-    let x = padded(extent(points.iter().map(|p| p.0)), 0.04);
-    let y = padded(extent(points.iter().map(|p| p.1)), 0.04);
+    let origin = (!over.is_empty()).then_some((0.0, 0.0));
+    let x = padded(extent(points.iter().chain(&origin).map(|p| p.0)), 0.04);
+    let y = padded(extent(points.iter().chain(&origin).map(|p| p.1)), 0.04);
     let frame = Frame::new(WIDTH, 400.0, x, y);
     let size: i32 = match points.len() {
         0..400 => 7,
@@ -32,8 +35,10 @@ pub(crate) fn scatter(
         _ => 4,
     };
     let extreme = farthest(&frame, points, rows);
-    let taken = extreme.iter().map(|(place, name, end)| Area::beside(*place, name, *end)).collect();
-    let classes = names_of_classes(&frame, points, groups, colouring, 0.5 * f64::from(size) + GAP, taken);
+    let mut taken = extreme.iter().map(|(place, name, end)| Area::beside(*place, name, *end)).collect();
+    let (drawn, radius) = (on_drawing(&frame, points), 0.5 * f64::from(size) + GAP);
+    let over = arrows::placed(&frame, over, &drawn, radius, &mut taken);
+    let classes = names_of_classes(&frame, points, groups, colouring, radius, taken);
     let run = points.len().div_ceil(TURNS).max(1);
     let of_group = |turn: usize, g: usize| {
         let range = turn * run..points.len().min((turn + 1) * run);
@@ -56,6 +61,7 @@ pub(crate) fn scatter(
                 circle cx=(pt(frame.px(point.0))) cy=(pt(frame.py(point.1))) r="4" fill="transparent" { title { (name) } }
             }
         }
+        (arrows::layer(&frame, &over))
         @for (place, name, end) in extreme {
             text.halo x=(pt(place.0)) y=(pt(place.1)) text-anchor=(if end { "end" } else { "start" }) { (name) }
         }
@@ -63,6 +69,11 @@ pub(crate) fn scatter(
             text.halo x=(pt(place.0)) y=(pt(place.1 + 5.0)) text-anchor="middle" style=(tinted(&colouring.style(group).0)) { (name) }
         }
     })
+}
+
+/// Places of points on the drawing.
+fn on_drawing(frame: &Frame, points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    points.iter().map(|p| (frame.px(p.0), frame.py(p.1))).collect()
 }
 
 /// Fill of a name: the colour of its class, nearer to that of text so that it can be read.
@@ -75,20 +86,20 @@ const NAMED: f64 = 0.04;
 /// Letters of the longest name on the drawing.
 const LETTERS: usize = 14;
 /// Distance of a name from the rim of any point.
-const GAP: f64 = 1.0;
+pub(super) const GAP: f64 = 1.0;
 
 /// A rectangle on the drawing, in which a name is written.
 #[derive(Clone, Copy)]
-struct Area {
+pub(super) struct Area {
     /// Coordinates of its centre.
-    at: (f64, f64),
+    pub(super) at: (f64, f64),
     /// Half its width and half its height.
-    half: (f64, f64),
+    pub(super) half: (f64, f64),
 }
 
 impl Area {
     /// The rectangle of a name whose middle is `at`: about eight units a letter of its size, and the height of a line.
-    fn of(name: &str, at: (f64, f64)) -> Self {
+    pub(super) fn of(name: &str, at: (f64, f64)) -> Self {
         Self { at, half: (4.0 * name.chars().count() as f64 + 3.0, 8.0) }
     }
 
@@ -99,17 +110,17 @@ impl Area {
     }
 
     /// Distance of a point from the rectangle, 0 inside it.
-    fn distance(&self, point: (f64, f64)) -> f64 {
+    pub(super) fn distance(&self, point: (f64, f64)) -> f64 {
         let outside = |x: f64, at: f64, half: f64| ((x - at).abs() - half).max(0.0);
         outside(point.0, self.at.0, self.half.0).hypot(outside(point.1, self.at.1, self.half.1))
     }
 
-    fn overlaps(&self, other: &Self) -> bool {
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
         (self.at.0 - other.at.0).abs() < self.half.0 + other.half.0
             && (self.at.1 - other.at.1).abs() < self.half.1 + other.half.1
     }
 
-    fn is_inside(&self, frame: &Frame) -> bool {
+    pub(super) fn is_inside(&self, frame: &Frame) -> bool {
         let ((x, y), (w, h)) = (self.at, self.half);
         x - w >= frame.left() && x + w <= frame.right() && y - h >= frame.top() && y + h <= frame.bottom()
     }
@@ -131,7 +142,7 @@ impl Area {
 }
 
 /// Candidate positions of a name: the mean of its class, and positions around it at growing distance.
-fn around((x, y): (f64, f64)) -> impl Iterator<Item = (f64, f64)> {
+pub(super) fn around((x, y): (f64, f64)) -> impl Iterator<Item = (f64, f64)> {
     const DIRECTIONS: u32 = 16;
     // Less than the height of a name apart; the farthest is at half the height of the drawing: names farther away would no longer be
     // read as those of their class.
@@ -163,7 +174,7 @@ fn names_of_classes<'a>(
     if groups.iter().filter(|g| **g >= of.len()).count() * 2 > groups.len() {
         return Vec::new();
     }
-    let drawn: Vec<(f64, f64)> = points.iter().map(|p| (frame.px(p.0), frame.py(p.1))).collect();
+    let drawn = on_drawing(frame, points);
     let mut sums = vec![(0.0f64, 0.0f64, 0.0f64); classes.len()];
     for (p, &g) in drawn.iter().zip(groups) {
         let s = &mut sums[g];
@@ -347,7 +358,7 @@ mod tests {
         let (labels, points) = discs(&[("first", (3.0, 5.0)), ("second", (7.0, 5.0))]);
         let colouring = colouring_of(&labels);
         let groups: Vec<usize> = labels.iter().map(|l| colouring.group(l)).collect();
-        let drawn = scatter(&points, &groups, &colouring, ("x", "y"), &[], "160 points").into_string();
+        let drawn = scatter(&points, &groups, &colouring, ("x", "y"), &[], "160 points", &[]).into_string();
         let fills: Vec<&str> =
             drawn.split("style=\"fill:").skip(1).map(|piece| piece.split('"').next().unwrap()).collect();
         assert_eq!(fills.len(), 2, "{drawn}");

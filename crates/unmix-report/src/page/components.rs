@@ -274,7 +274,7 @@ fn curves(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Mar
 
 /// Loadings in standard deviations of each column, for models that standardise columns: otherwise columns with large units would
 /// dominate.
-fn in_own_units(context: &Context<'_>, mut decoder: Matrix<f64>) -> Matrix<f64> {
+pub(super) fn in_own_units(context: &Context<'_>, mut decoder: Matrix<f64>) -> Matrix<f64> {
     let scale = description::column_scales(context.model);
     for i in 0..decoder.rows() {
         let entries = decoder.row_mut(i).iter_mut().zip(&scale).filter(|(_, s)| **s > 0.0);

@@ -22,9 +22,12 @@ const NAMED: usize = 48;
 
 /// The section of models whose units are modules; empty for others.
 pub(super) fn of_units(context: &Context<'_>) -> Result<Markup> {
-    let Some(shown) = context.modules.as_ref().filter(|s| !s.found.modules.is_empty()) else {
+    let Some(shown) = context.modules.as_ref() else {
         return Ok(html! {});
     };
+    if let Some(none) = shown.found.none_found() {
+        return Ok(section("modules", "Modules", html! { p.caption { "Note: " (none) "." } }));
+    }
     let colouring = Colouring::of(context.options.labels.as_ref());
     let panels = shown.rows.len();
     Ok(section(

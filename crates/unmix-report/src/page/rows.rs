@@ -1,10 +1,10 @@
 //! Rows of the data: their codes, and their reconstructions beside them.
 
-use super::components::{PICTURE_BYTES, VectorStyle};
+use super::components::{PICTURE_BYTES, VectorStyle, in_own_units};
 use super::{Context, section};
 use crate::Options;
 use crate::description;
-use crate::figure::{self, Colouring};
+use crate::figure::{self, Arrow, Colouring};
 use crate::number::{count, percent, unbroken};
 use crate::picture::{Layout, Scale, data_uri};
 use crate::sample::{Example, Sample};
@@ -13,6 +13,9 @@ use unmix::{Error, Model, Result};
 
 /// Features of a row that are shown as bars.
 const MOST_FEATURES: usize = 16;
+
+/// Columns that have an arrow in a figure of scores.
+const ARROWS: usize = 8;
 
 /// Refuses pairs that are not of two components of the model, and one that is given twice.
 pub(super) fn check(model: &Model, options: &Options) -> Result<()> {
@@ -73,19 +76,60 @@ pub(super) fn scores(context: &Context<'_>) -> Markup {
         let alt_text = format!("{} rows by {} and {}", points.len(), names.0, names.1);
         let names_of_rows: Option<Vec<&str>> = sample.index.iter().map(|&i| context.row_name(i)).collect();
         let rows = names_of_rows.as_deref().unwrap_or_default();
-        html! { figure { (figure::scatter(&points, &groups, &colouring, (&names.0, &names.1), rows, &alt_text)) } }
+        let over = i.map_or_else(Vec::new, |i| arrows(context, sample, (i, j)));
+        let listed = over.iter().map(|arrow| arrow.name.as_str()).collect::<Vec<_>>().join(", ");
+        let drawn =
+            figure::scatter(&points, &groups, &colouring, (&names.0, &names.1), rows, &alt_text, &over);
+        html! { figure { (drawn) @if !over.is_empty() { figcaption.arrows { "Arrows: " (listed) } } } }
     };
+    let planes = planes(&context.options.pairs, k);
+    let with_arrows =
+        planes.iter().any(|&(i, j)| i.is_some_and(|i| !arrows(context, sample, (i, j)).is_empty()));
     section(
         "scores",
         "Rows by their codes",
         html! {
             p.caption { (points_caption(sample)) }
             (figure::legend(&colouring))
-            div.panels {
-                @for (i, j) in planes(&context.options.pairs, k) { (draw(i, j)) }
+            @if with_arrows {
+                input.toggle #arrows type="checkbox" checked;
+                label for="arrows" { "Arrows of columns" }
+                p.caption.arrows { (ARROWS_CAPTION) }
             }
+            div.panels { @for (i, j) in planes { (draw(i, j)) } }
         },
     )
+}
+
+const ARROWS_CAPTION: &str = "Arrows show the columns of largest loadings on the two axes (a covariance biplot): in units of the standard deviations of the \
+     two codes, an arrow is what one standard deviation of each adds to the column, and all arrows of a figure have one common factor.";
+
+/// Arrows of the columns with the largest loadings on two components, of models whose components explain shares of the variance and are drawn as
+/// bars of columns.
+fn arrows(context: &Context<'_>, sample: &Sample, (i, j): (usize, usize)) -> Vec<Arrow> {
+    let model = context.model;
+    // Codes that are rotated back to the columns do not belong to components.
+    let own = context.spectrum.share.is_some() && model.n_codes() == model.n_components();
+    if !own || !matches!(VectorStyle::of(context), VectorStyle::Bars) {
+        return Vec::new();
+    }
+    let decoder = in_own_units(context, description::decoder(model));
+    let (x, y) = (deviation(sample, i), deviation(sample, j));
+    let length = |c: usize| (decoder[(i, c)] * x).hypot(decoder[(j, c)] * y);
+    let mut order: Vec<usize> = (0..model.n_features()).filter(|&c| length(c) > 0.0).collect();
+    order.sort_by(|&a, &b| length(b).total_cmp(&length(a)).then(a.cmp(&b)));
+    let arrow = |c: usize| Arrow {
+        name: description::feature_name(model, c),
+        to: (decoder[(i, c)] * x * x, decoder[(j, c)] * y * y),
+    };
+    order.into_iter().take(ARROWS).map(arrow).collect()
+}
+
+/// The standard deviation of the codes of a component in the sampled rows.
+fn deviation(sample: &Sample, component: usize) -> f64 {
+    let n = sample.index.len().max(1) as f64;
+    let mean = sample.codes_of(component).sum::<f64>() / n;
+    (sample.codes_of(component).map(|y| (y - mean).powi(2)).sum::<f64>() / n).sqrt()
 }
 
 fn points_caption(sample: &Sample) -> String {

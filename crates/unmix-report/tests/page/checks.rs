@@ -2,7 +2,7 @@
 
 /// Every tag is closed by a tag of the same name, in order; every attribute is quoted; `<` is always escaped.
 pub(crate) fn well_formed(html: &str) {
-    const VOID: [&str; 3] = ["meta", "link", "img"];
+    const VOID: [&str; 4] = ["meta", "link", "img", "input"];
     let mut open: Vec<&str> = Vec::new();
     let mut rest = html.strip_prefix("<!DOCTYPE html>").expect("a page begins with its type");
     while let Some(start) = rest.find('<') {

@@ -84,6 +84,19 @@ fn modules_are_listed_mapped_and_drawn_by_class() {
 }
 
 #[test]
+fn a_page_without_any_module_says_so() {
+    let x = Matrix::from_fn(40, 3, |i, j| ((7 * i * i + 13 * j + i * j) % 29) as f64);
+    let features = || Features { names: None, shape: None };
+    let spec = Rfn { n_components: 1, max_iter: 20, ..Rfn::default() };
+    let model =
+        unmix::with_rows!(&mut rows(&x, features()), rows => spec.fit(rows, &Run::default())).unwrap();
+    let html = made(&model, Some(&rows(&x, features())), &Options::default());
+    let text = section(&html, "modules");
+    assert!(text.contains("no module was found") && text.contains("pool more starts"), "{text}");
+    assert!(!text.contains("<table") && !text.contains("<svg"), "{text}");
+}
+
+#[test]
 fn models_without_modules_have_no_such_section() {
     let made_rows = planted(60);
     let model = fitted(&made_rows.x, Features::default());

@@ -1,7 +1,8 @@
 //! Rows by two of their codes.
 
 use crate::{fit, made, picture, rows, section};
-use unmix::{AnyRows, Run, datasets};
+use unmix::method::pca::{Whiten, Zca};
+use unmix::{AnyRows, Features, Matrix, Pca, Run, datasets};
 use unmix_report::{Options, page};
 
 /// Positions of the points of a figure, in the order of the rows.
@@ -74,4 +75,69 @@ fn pairs_of_other_than_two_components_are_refused() {
             )
         );
     }
+}
+
+/// Two columns of large variance, opposed in one direction, and six small ones.
+fn columns() -> (Matrix<f64>, Features) {
+    let noise = unmix::internal::num::random::Stream::new(4, 0);
+    let x = Matrix::from_fn(300, 8, |i, j| {
+        let draw = |at: usize| noise.normal((9 * i + at) as u64);
+        match j {
+            0 => 3.0 * draw(8) + 0.1 * draw(0),
+            1 => -3.0 * draw(8) + 0.1 * draw(1),
+            2 => 2.0 * draw(2),
+            _ => 0.2 * draw(j),
+        }
+    });
+    let names = ["left", "<right>", "up", "d", "e", "f", "g", "h"].map(String::from);
+    (x, Features { names: Some(names.into()), shape: None })
+}
+
+#[test]
+fn columns_of_large_loadings_have_arrows_that_can_be_hidden() {
+    let (x, features) = columns();
+    let model = fit(&mut rows(&x, features.clone()), 3);
+    let html = made(&model, Some(&rows(&x, features)), &Options::default());
+    let scores = section(&html, "scores");
+    assert!(scores.contains("type=\"checkbox\"") && scores.contains("for=\"arrows\""), "{scores}");
+    assert!(scores.contains("covariance biplot"));
+    let first = scores.split("<svg").nth(1).unwrap();
+    assert_eq!(first.matches("class=\"arrow\"").count(), 8);
+    // The largest first; names are text.
+    assert!(
+        first.contains("Arrows: left, &lt;right&gt;, up, ")
+            || first.contains("Arrows: &lt;right&gt;, left, up, "),
+        "{first}"
+    );
+    // Shafts begin at the origin; those of the opposed columns point to opposite sides, along the first axis.
+    let tip = |name: &str| -> ((f64, f64), (f64, f64)) {
+        let path =
+            first.split(&format!("<title>{name}</title>")).next().unwrap().rsplit("d=\"M").next().unwrap();
+        let number =
+            |text: &str| text.split_once(' ').map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap())).unwrap();
+        let (from, to) = path.split('M').next().unwrap().split_once('L').unwrap();
+        (number(from), number(to))
+    };
+    let ((ox, oy), left) = tip("left");
+    let ((rx, ry), right) = tip("&lt;right&gt;");
+    assert_eq!((ox, oy), (rx, ry));
+    assert!((left.0 - ox) * (right.0 - ox) < 0.0 && (left.0 - ox).abs() > 30.0, "{left:?} {right:?}");
+    assert!((left.1 - oy).abs() < 0.3 * (left.0 - ox).abs(), "{left:?}");
+    let up = tip("up").1;
+    assert!((up.1 - oy).abs() > (up.0 - ox).abs(), "{up:?}");
+}
+
+#[test]
+fn pictures_and_components_without_variance_have_no_arrows() {
+    let data = datasets::patterns(200, 5, 3, 0.2, 0);
+    let model = fit(&mut rows(&data.x, picture(5)), 3);
+    let html = made(&model, Some(&rows(&data.x, picture(5))), &Options::default());
+    assert!(!section(&html, "scores").contains("arrow"));
+    // Codes that are rotated back to the columns belong to no component.
+    let (x, features) = columns();
+    let spec = Pca { n_components: 3.into(), whiten: Whiten::Rotated(Zca::Zca), ..Pca::default() };
+    let model =
+        unmix::with_rows!(&mut rows(&x, features.clone()), rows => spec.fit(rows, &Run::default())).unwrap();
+    let html = made(&model, Some(&rows(&x, features)), &Options::default());
+    assert!(!section(&html, "scores").contains("class=\"arrow\""));
 }

@@ -121,6 +121,13 @@ impl Biclusters {
         self.incomplete.then(|| format!("{text}, {q_values}, and halves are not compared"))
     }
 
+    /// A sentence if there is no module, with what may find some.
+    pub fn none_found(&self) -> Option<String> {
+        let text = "no module was found: no unit has large codes in at least 2 rows and large loadings in at least 2 columns; fit \
+                    another number of components or sparser codes, or pool more starts";
+        self.modules.is_empty().then(|| text.into())
+    }
+
     /// As JSON: the list of modules and the other numbers, without codes and loadings.
     pub fn to_json(&self) -> Value {
         let module = |m: &Module| {
@@ -145,7 +152,7 @@ impl Biclusters {
             "starts": self.starts,
             "permutations": self.permutations,
             "incomplete": self.incomplete,
-            "warnings": self.warning().into_iter().collect::<Vec<String>>(),
+            "warnings": self.warning().into_iter().chain(self.none_found()).collect::<Vec<String>>(),
             "chance": self.chance,
             "modules": self.modules.iter().map(module).collect::<Vec<_>>(),
         })

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const COMPLETE: [&str; 5] = ["AnyRows", "Bytes", "ComponentSelection", "Dtype", "Values"];
 
 /// Types that functions return and callers do not build, so that fields may be added.
-const RETURNED: [&str; 21] = [
+const RETURNED: [&str; 22] = [
     "About",
     "Choice",
     "Clustering",
@@ -20,6 +20,7 @@ const RETURNED: [&str; 21] = [
     "MapPoint",
     "Match",
     "MixedSources",
+    "Picture",
     "Plan",
     "PlantedBiclusters",
     "PpcaSample",
