@@ -320,7 +320,7 @@ impl RawArray<'_> {
         let count = out.len().div_ceil(step);
         raw.resize(count * self.number.size, 0);
         self.bytes.read_at(at, raw)?;
-        convert(self.number, raw.chunks_exact(self.number.size), out.iter_mut().step_by(step));
+        convert(self.number, raw, (0..count).map(|i| i * self.number.size), out.iter_mut().step_by(step));
         Ok(())
     }
 
@@ -352,9 +352,7 @@ impl RawArray<'_> {
 
     fn read_memory<T: Real>(&self, rows: Range<u64>, columns: Range<usize>, out: &mut [T]) {
         let data = self.bytes.in_memory().unwrap_or_default();
-        let (p, size) = (columns.len(), self.number.size);
-        let n = (rows.end - rows.start) as usize;
-        let number_at = |at: i64| &data[at as usize..at as usize + size];
+        let (p, n) = (columns.len(), (rows.end - rows.start) as usize);
         match self.steps() {
             // The inner loop runs along the axis of the smaller stride.
             (Some(f), Some(r)) => {
@@ -362,7 +360,12 @@ impl RawArray<'_> {
                 if p > 1 && f.abs() <= r.abs() {
                     for (i, row) in out.chunks_exact_mut(p).enumerate() {
                         let at = origin + i as i64 * r;
-                        convert(self.number, (0..p).map(|j| number_at(at + j as i64 * f)), row.iter_mut());
+                        convert(
+                            self.number,
+                            data,
+                            (0..p).map(|j| (at + j as i64 * f) as usize),
+                            row.iter_mut(),
+                        );
                     }
                 } else {
                     // In tiles, so that reads and writes stay in cache.
@@ -371,8 +374,8 @@ impl RawArray<'_> {
                         let i1 = (i0 + TILE).min(n);
                         for j in 0..p {
                             let at = origin + j as i64 * f;
-                            let from = (i0..i1).map(|i| number_at(at + i as i64 * r));
-                            convert(self.number, from, out[i0 * p + j..].iter_mut().step_by(p));
+                            let from = (i0..i1).map(|i| (at + i as i64 * r) as usize);
+                            convert(self.number, data, from, out[i0 * p + j..].iter_mut().step_by(p));
                         }
                     }
                 }
@@ -381,17 +384,18 @@ impl RawArray<'_> {
                 let places: Vec<i64> = columns.map(|j| self.features.offset(j as u64)).collect();
                 for (row, out) in rows.zip(out.chunks_exact_mut(p)) {
                     let base = self.origin + self.rows.offset(row);
-                    convert(self.number, places.iter().map(|&f| number_at(base + f)), out.iter_mut());
+                    convert(self.number, data, places.iter().map(|&f| (base + f) as usize), out.iter_mut());
                 }
             }
         }
     }
 }
 
-/// Converts bytes to numbers.
-fn convert<'b, 'o, T: Real>(
+/// Converts the numbers of `data` that begin at these bytes.
+fn convert<'o, T: Real>(
     number: NumberType,
-    from: impl Iterator<Item = &'b [u8]>,
+    data: &[u8],
+    from: impl Iterator<Item = usize>,
     to: impl Iterator<Item = &'o mut T>,
 ) {
     macro_rules! each {
@@ -400,11 +404,12 @@ fn convert<'b, 'o, T: Real>(
         };
         ($t:ty, $f:expr) => {{
             const N: usize = std::mem::size_of::<$t>();
-            let bytes = |b: &[u8]| -> [u8; N] { std::array::from_fn(|i| b[i]) };
+            // Of a constant length: one load, where a slice of any length would be read byte by byte.
+            let bytes = |at: usize| data[at..at + N].first_chunk::<N>().copied().unwrap_or([0; N]);
             if number.big_endian {
-                to.zip(from).for_each(|(o, b)| *o = T::from_f64($f(<$t>::from_be_bytes(bytes(b)))))
+                to.zip(from).for_each(|(o, at)| *o = T::from_f64($f(<$t>::from_be_bytes(bytes(at)))))
             } else {
-                to.zip(from).for_each(|(o, b)| *o = T::from_f64($f(<$t>::from_le_bytes(bytes(b)))))
+                to.zip(from).for_each(|(o, at)| *o = T::from_f64($f(<$t>::from_le_bytes(bytes(at)))))
             }
         }};
     }
