@@ -291,10 +291,12 @@ def rotation(k):
 
 
 MAKERS = {
-    "power_law": power_law, "digits": digits, "table": table, "patches": patches, "pictures": pictures, "mixture": mixture, "factors": factors,
-    "some_cells": some_cells,
-    "corrupted": corrupted, "sparse_codes": sparse_codes, "overcomplete": overcomplete, "unit_patches": unit_patches, "neighbours": neighbours,
-}
+    make.__name__: make
+    for make in (
+        power_law, digits, table, patches, pictures, mixture, factors, some_cells, rows_with_gaps, ratings, corrupted, sparse_codes, overcomplete,
+        unit_patches, neighbours,
+    )
+}  # fmt: skip
 
 
 def warm(path):
