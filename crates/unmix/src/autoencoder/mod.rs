@@ -7,11 +7,12 @@
 //! h ~ z D + b                  atoms of norm 1, the rows of D
 //! ```
 //!
-//! Everything else uses active units only: `pass.rs` computes codes, residuals and gradients of a batch, `learner.rs` defines the
-//! learner, `penalty_control.rs` controls the number of active units, `dead.rs` resamples dead units. Work is divided into slices of rows and of
+//! Everything else uses active units only, but where many are active (`dense.rs`): `pass.rs` computes codes, residuals and gradients of a
+//! batch, `learner.rs` defines the learner, `penalty_control.rs` controls the number of active units, `dead.rs` resamples dead units. Work is divided into slices of rows and of
 //! units whose lengths do not depend on the number of threads, so the bits do not, either.
 
 mod dead;
+mod dense;
 mod encoder;
 mod evaluate;
 mod learner;

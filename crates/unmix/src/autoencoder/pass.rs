@@ -1,6 +1,7 @@
 //! The gradient of a batch.
 
 use super::Activation;
+use super::dense::{BatchRows, DensePass, is_dense, penalised};
 use super::parameters::Parameters;
 use super::rows::{ActiveUnits, BatchConstants, BatchInputs, SLICE, SliceBuffers};
 use super::select::bound;
@@ -38,7 +39,7 @@ pub(crate) struct Coded {
 }
 
 /// Buffers of one batch.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Pass<T: Real> {
     ready: BatchConstants<T>,
     centred: Vec<T>,
@@ -48,6 +49,9 @@ pub(crate) struct Pass<T: Real> {
     slices: Vec<ActiveUnits<T>>,
     by_unit: ByUnit<T>,
     dead_by_unit: ByUnit<T>,
+    /// Whether the batch that was encoded last is dense: its active units are not listed.
+    dense: bool,
+    dense_pass: DensePass<T>,
     n: usize,
 }
 
@@ -69,8 +73,12 @@ impl<T: Real> Pass<T> {
         let inputs = batch_inputs(parameters, &ready, terms, Penalty::default(), &[]);
         self.each(x, p, m, |touched, x, part| touched.encode(&inputs, x, part));
         let least = (terms.activation == Activation::BatchTopk).then(|| self.keep(terms, m));
-        self.ready = ready;
         let active: u64 = self.slices.iter().map(|s| s.active).sum();
+        self.dense = is_dense(terms.activation, active, self.n * m);
+        if penalised(terms.activation) && !self.dense {
+            self.each(&[], p, m, |touched, _, part| touched.list(&inputs, part.u));
+        }
+        self.ready = ready;
         Coded { l0: active as f64 / self.n.max(1) as f64, least: least.flatten() }
     }
 
@@ -129,10 +137,16 @@ impl<T: Real> Pass<T> {
         gradient: &mut Parameters<T>,
         fired: &mut [u64],
     ) -> f64 {
-        let (n, p, m) = (self.n, parameters.n_features(), parameters.n_units());
+        let (n, m) = (self.n, parameters.n_units());
         let ready = std::mem::take(&mut self.ready);
         let inputs = batch_inputs(parameters, &ready, terms, penalty, dead);
-        self.each(&[], p, m, |touched, _, part| touched.differentiate(&inputs, n, part));
+        if self.dense && dead.is_empty() {
+            let rows = BatchRows { centred: &self.centred, u: &self.u, residual: &mut self.residual };
+            let [errors, size] = self.dense_pass.gradient(&inputs, rows, gradient, fired);
+            self.ready = ready;
+            return (errors + penalty.weight * size) / n.max(1) as f64;
+        }
+        self.differentiate(&inputs);
         self.ready = ready;
         self.by_unit.sort(&self.slices, m, false);
         match dead.is_empty() {
@@ -156,6 +170,18 @@ impl<T: Real> Pass<T> {
         (sums[0] + penalty.weight * sums[1] + second) / n.max(1) as f64
     }
 
+    /// Residuals, losses and derivatives of active units, which are listed first if the batch is dense.
+    fn differentiate(&mut self, inputs: &BatchInputs<'_, T>) {
+        let (n, p, m) = (self.n, inputs.parameters.n_features(), inputs.parameters.n_units());
+        let dense = std::mem::take(&mut self.dense);
+        self.each(&[], p, m, |touched, _, part| {
+            if dense {
+                touched.list(inputs, part.u);
+            }
+            touched.differentiate(inputs, n, part);
+        });
+    }
+
     /// Squared errors of the rows that were encoded last.
     pub(super) fn squares(
         &mut self,
@@ -163,10 +189,9 @@ impl<T: Real> Pass<T> {
         terms: &Terms,
         penalty: Penalty,
     ) -> Vec<f64> {
-        let (n, p, m) = (self.n, parameters.n_features(), parameters.n_units());
+        let (n, p) = (self.n, parameters.n_features());
         let ready = std::mem::take(&mut self.ready);
-        let inputs = batch_inputs(parameters, &ready, terms, penalty, &[]);
-        self.each(&[], p, m, |touched, _, part| touched.differentiate(&inputs, n, part));
+        self.differentiate(&batch_inputs(parameters, &ready, terms, penalty, &[]));
         self.ready = ready;
         let scale = (n * n) as f64;
         self.residual.chunks_exact(p).map(|e| scale * crate::num::kernel::sum_of_squares(e)).collect()

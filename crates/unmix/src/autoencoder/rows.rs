@@ -107,7 +107,8 @@ pub(super) struct SliceBuffers<'b, T> {
 }
 
 impl<T: Real> ActiveUnits<T> {
-    /// Pre-activations of the rows `x`, and the entries that depend on each row alone; for `BatchTopk` the maxima of groups.
+    /// Pre-activations of the rows `x`, and the entries that depend on each row alone; for `BatchTopk` the maxima of groups, where codes are
+    /// penalised the number of active units, which are [listed](Self::list) if the batch is not dense.
     pub(super) fn encode(&mut self, inputs: &BatchInputs<'_, T>, x: &[T], part: &mut SliceBuffers<'_, T>) {
         let (p, m) = (inputs.parameters.n_features(), inputs.parameters.n_units());
         let n = x.len() / p;
@@ -128,10 +129,28 @@ impl<T: Real> ActiveUnits<T> {
                     }
                     match inputs.activation {
                         Activation::BatchTopk => maxima(u, &mut self.tops),
+                        Activation::Relu => {
+                            self.active += u.iter().map(|u| u64::from(*u > T::default())).sum::<u64>();
+                        }
+                        Activation::Jumprelu => {
+                            let each = u.iter().zip(&inputs.ready.exp);
+                            self.active += each.map(|(u, theta)| u64::from(*u > *theta)).sum::<u64>();
+                        }
                         _ => self.append(inputs, u),
                     }
                 }
             },
+        );
+    }
+
+    /// Lists the active units of all rows, given their pre-activations.
+    pub(super) fn list(&mut self, inputs: &BatchInputs<'_, T>, u: &[T]) {
+        self.active = 0;
+        self.ends.clear();
+        self.entries.clear();
+        widest(
+            #[inline(always)]
+            || u.chunks_exact(inputs.parameters.n_units()).for_each(|u| self.append(inputs, u)),
         );
     }
 

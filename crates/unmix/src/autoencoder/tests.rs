@@ -191,6 +191,31 @@ fn thresholds_have_the_pseudo_derivatives_of_the_paper() {
     assert!(error < 1e-14 && want.iter().any(|w| w.abs() > 1e-3), "{error:e}");
 }
 
+/// Both ways of computing a gradient, by products of all units and by sums over the active ones: marks of dead units, of which there are
+/// none, exclude the first.
+#[test]
+fn gradients_of_dense_batches_are_those_of_active_units() {
+    for activation in [Activation::Relu, Activation::Jumprelu] {
+        let (at, x) = made(activation);
+        let terms = Terms { bandwidth: 0.5, ..terms(activation) };
+        let of = |dead: &[bool]| {
+            let (mut pass, mut to, mut fired) = (Pass::default(), at.clone(), vec![0; M]);
+            let coded = pass.encode(&at, &terms, &x);
+            assert!(coded.l0 > M as f64 / 4.0, "{activation:?}: {} of {M}", coded.l0);
+            let loss = pass.gradient(&at, &terms, Penalty { weight: 0.2 }, dead, &mut to, &mut fired);
+            (loss, to, fired)
+        };
+        let ((a, mut dense, fired), (b, mut sparse, by_active)) = (of(&[]), of(&[false; M]));
+        assert!((a / b - 1.0).abs() < 1e-13 && fired == by_active, "{activation:?}: {a}, {b}");
+        let thresholds: (&str, Field) = ("log_threshold", |p| &mut p.log_threshold);
+        for (name, field) in FIELDS.into_iter().chain([thresholds]) {
+            let pairs = field(&mut dense).iter().zip(field(&mut sparse).iter());
+            let error = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(error < 1e-13, "{activation:?} {name}: {error:e}");
+        }
+    }
+}
+
 /// The residual that dead units represent is held: the second loss has no derivative by the codes of the others.
 #[test]
 fn the_second_loss_of_dead_units_has_its_formula() {

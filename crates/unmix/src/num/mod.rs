@@ -16,6 +16,7 @@ pub(crate) mod parallel;
 mod plan;
 pub(crate) mod polar;
 mod polynomial;
+pub(crate) mod products;
 pub mod random;
 mod real;
 pub(crate) mod simd;

@@ -5,15 +5,15 @@
 //! -dlog p(x)/dW ~ P(h | x_t) x_t' - P(h | x) x'            x_t: t steps of Gibbs sampling from x
 //! ```
 
-use super::products::{
-    Slices, Weights, add_differences, both, gradient, multiplies_on_two, pack_slice, packs_on_two,
-    shifted_distance, slice_rows, total,
-};
 use super::weights::{LayerWeights, bounded};
 use crate::data::Batch;
 use crate::error::Result;
 use crate::learn::{Learner, Updates};
 use crate::num::parallel;
+use crate::num::products::{
+    Slices, Weights, add_differences, both, gradient, multiplies_on_two, pack_slice, packs_on_two,
+    shifted_distance, slice_rows, total,
+};
 use crate::num::random::Stream;
 use crate::num::{Real, draws, tanh};
 

@@ -5,14 +5,14 @@
 //! ```
 
 use super::denoise::{Corruption, keep_active, rectify};
-use super::products::{
-    Slices, Weights, add_columns, gradient, multiplies_on_two, pack_slice, slice_rows, total,
-};
 use super::weights::bounded;
 use crate::data::Batch;
 use crate::error::Result;
 use crate::learn::{Learner, Updates};
 use crate::num::parallel;
+use crate::num::products::{
+    Slices, Weights, add_columns, gradient, multiplies_on_two, pack_slice, slice_rows, total,
+};
 use crate::num::random::Stream;
 use crate::num::{Real, kernel};
 use serde::{Deserialize, Serialize};

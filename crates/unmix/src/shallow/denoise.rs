@@ -1,15 +1,15 @@
 //! A denoising autoencoder as a learner: corrupted rows, and the gradient of a batch.
 
-use super::products::{
-    Slices, Weights, add_columns, both, gradient, multiplies_on_two, pack_slice, packs_on_two,
-    shifted_distance, slice_rows, total,
-};
 use super::weights::{LayerWeights, bounded};
 use crate::choices::choices;
 use crate::data::Batch;
 use crate::error::Result;
 use crate::learn::{Learner, Updates};
 use crate::num::parallel;
+use crate::num::products::{
+    Slices, Weights, add_columns, both, gradient, multiplies_on_two, pack_slice, packs_on_two,
+    shifted_distance, slice_rows, total,
+};
 use crate::num::random::Stream;
 use crate::num::{Real, draws, widest};
 

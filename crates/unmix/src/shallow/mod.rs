@@ -18,7 +18,6 @@ mod boltzmann;
 mod classify;
 mod denoise;
 mod fine_tuning;
-mod products;
 mod weights;
 
 pub use classify::ClassifierWeights;

@@ -18,8 +18,8 @@ pub struct Atoms<T> {
     pub(super) narrow: Matrix<T>,
     /// Its transpose, `n_features x n_atoms`.
     pub(super) across: Vec<T>,
-    /// The transpose in double precision.
-    pub(super) across_wide: Vec<f64>,
+    /// The transpose in double precision, where it is asked for.
+    across_wide: OnceLock<Vec<f64>>,
     /// `||a||²` of each atom, and `1 / ||a||²`: 0 for an atom of zeros and for a duplicate of an earlier atom, whose codes are 0.
     pub(super) square: Vec<T>,
     pub(super) inverse: Vec<T>,
@@ -69,7 +69,7 @@ impl<T: Real> Atoms<T> {
         });
         Self {
             across: narrow.transposed().into_vec(),
-            across_wide: wide.transposed().into_vec(),
+            across_wide: OnceLock::new(),
             square: each(|s| s),
             inverse: each(|s| 1.0 / s),
             inverse_norm,
@@ -95,8 +95,13 @@ impl<T: Real> Atoms<T> {
             return gram[j * self.stride..(j + 1) * self.stride].into();
         }
         let mut out = vec![0.0; self.stride];
-        kernel::product(&mut out, self.wide.row(j), &self.across_wide, 1, self.n_features(), self.n_atoms());
+        kernel::product(&mut out, self.wide.row(j), self.across_wide(), 1, self.n_features(), self.n_atoms());
         out.into()
+    }
+
+    /// The transpose in double precision, `n_features x n_atoms`.
+    pub(super) fn across_wide(&self) -> &[f64] {
+        self.across_wide.get_or_init(|| self.wide.transposed().into_vec())
     }
 
     /// Inner product of two atoms, in double precision.

@@ -69,7 +69,7 @@ pub fn measure<T: Real>(
         let n = out.len();
         checked.residuals(atoms, rows, codes);
         checked.correlations.resize(n * m, 0.0);
-        kernel::product(&mut checked.correlations, &checked.residual, &atoms.across_wide, n, p, m);
+        kernel::product(&mut checked.correlations, &checked.residual, atoms.across_wide(), n, p, m);
         for (i, (code, out)) in codes.chunks_exact(m).zip(out).enumerate() {
             let (x, r) = (&checked.x[i * p..(i + 1) * p], &checked.residual[i * p..(i + 1) * p]);
             *out = of_row(penalty, x, r, &checked.correlations[i * m..(i + 1) * m], code);
@@ -99,7 +99,9 @@ impl Checked {
                 for (code, r) in codes.chunks_exact(m).zip(residual.chunks_exact_mut(p)) {
                     for (j, z) in code.iter().enumerate().filter(|(_, z)| **z != zero) {
                         let z = -z.to_f64();
-                        r.iter_mut().zip(atoms.wide.row(j)).for_each(|(r, a)| *r = z.mul_add(*a, *r));
+                        for (r, a) in r.iter_mut().zip(atoms.wide.row(j)) {
+                            *r = z.mul_add(*a, *r);
+                        }
                     }
                 }
             },

@@ -10,7 +10,7 @@
 use super::Atoms;
 use super::lasso::Row;
 use super::rows::{self, RowWork, Work};
-use crate::num::{Matrix, Real, factor};
+use crate::num::{Matrix, Real, factor, widest};
 
 /// The homotopy from the smallest alpha for which all codes are 0 down to `alpha`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -119,7 +119,7 @@ fn correlations<T: Real>(atoms: &Atoms<T>, x: &[T]) -> Vec<f64> {
     let x: Vec<f64> = x.iter().map(|x| x.to_f64()).collect();
     let mut out = vec![0.0; atoms.stride];
     let (p, m) = (atoms.n_features(), atoms.n_atoms());
-    crate::num::kernel::product(&mut out, &x, &atoms.across_wide, 1, p, m);
+    crate::num::kernel::product(&mut out, &x, atoms.across_wide(), 1, p, m);
     out
 }
 
@@ -171,7 +171,7 @@ impl<T: Real> Path<'_, T> {
     fn slope(&self, d: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; self.atoms.stride];
         for (d, &j) in d.iter().zip(&self.active) {
-            out.iter_mut().zip(&*self.atoms.gram_row(j)).for_each(|(o, g)| *o = d.mul_add(*g, *o));
+            add(&mut out, *d, &self.atoms.gram_row(j));
         }
         out
     }
@@ -180,7 +180,7 @@ impl<T: Real> Path<'_, T> {
     fn correlate(&mut self) {
         self.c.copy_from_slice(self.b);
         for (z, &j) in self.z.iter().zip(&self.active) {
-            self.c.iter_mut().zip(&*self.atoms.gram_row(j)).for_each(|(c, g)| *c = (-z).mul_add(*g, *c));
+            add(&mut self.c, -z, &self.atoms.gram_row(j));
         }
     }
 
@@ -221,4 +221,16 @@ impl<T: Real> Path<'_, T> {
     fn write(&self, code: &mut [T]) {
         self.active.iter().zip(&self.z).for_each(|(&j, z)| code[j] = T::from_f64(*z));
     }
+}
+
+/// `to += by * row`, each as one rounded operation.
+fn add(to: &mut [f64], by: f64, row: &[f64]) {
+    widest(
+        #[inline(always)]
+        || {
+            for (to, x) in to.iter_mut().zip(row) {
+                *to = by.mul_add(*x, *to);
+            }
+        },
+    );
 }

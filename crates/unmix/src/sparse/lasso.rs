@@ -224,10 +224,14 @@ impl<T: Real> Correlations<T> for WithoutGram<'_, T> {
         self.residual.copy_from_slice(self.row.x);
         for (z, &j) in z.iter().zip(atoms).filter(|(z, _)| **z != zero) {
             let z = zero - *z;
-            let atom = self.atoms.narrow.row(j);
-            self.residual.iter_mut().zip(atom).for_each(|(r, a)| *r = z.times_plus(*a, *r));
+            // Loops, because closures that are not inlined are compiled for the baseline instruction set.
+            for (r, a) in self.residual.iter_mut().zip(self.atoms.narrow.row(j)) {
+                *r = z.times_plus(*a, *r);
+            }
         }
-        self.left.iter().for_each(|&j| c[j] = dot(self.atoms.narrow.row(j), &self.residual));
+        for &j in &self.left {
+            c[j] = dot(self.atoms.narrow.row(j), &self.residual);
+        }
     }
 
     fn screen(&mut self, c: &mut [T], weight: &mut [T], (s, radius, alpha): (f64, f64, f64)) {

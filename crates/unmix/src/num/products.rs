@@ -1,9 +1,8 @@
-//! Products of matrices, and sums of columns, whose parts are divided among threads.
+//! Products of matrices in a step of training, and sums of columns, whose parts are divided among threads.
 //!
 //! The second factor of every product is packed in panels: weights once for all rows of a batch, codes by the thread that computed them.
 
-use crate::num::parallel;
-use crate::num::{Panels, Real, Terms, pack, simd::SIMD_WIDTH, widest};
+use super::{Panels, Real, Terms, pack, parallel, simd::SIMD_WIDTH, widest};
 
 /// Most rows of a batch that one thread processes at a time: with fewer, panels of weights are read more often than used.
 const SLICE: usize = 64;
@@ -18,7 +17,7 @@ const PACKED: usize = 1 << 14;
 
 /// Rows that one thread processes at a time, of a batch of `n`: at most [`SLICE`], a multiple of eight (the rows of a tile), so that slices are
 /// about equal and mostly even in number.
-pub(super) fn slice_rows(n: usize) -> usize {
+pub(crate) fn slice_rows(n: usize) -> usize {
     match n {
         0..=WHOLE => n.max(1),
         _ => n.div_ceil(n.div_ceil(SLICE).next_multiple_of(2)).next_multiple_of(8),
@@ -26,17 +25,17 @@ pub(super) fn slice_rows(n: usize) -> usize {
 }
 
 /// Whether packing matrices of so many numbers is worth waking a thread.
-pub(super) fn packs_on_two(numbers: usize) -> bool {
+pub(crate) fn packs_on_two(numbers: usize) -> bool {
     numbers >= PACKED
 }
 
 /// Whether products of so many multiplications are worth waking a thread.
-pub(super) fn multiplies_on_two(multiplications: usize) -> bool {
+pub(crate) fn multiplies_on_two(multiplications: usize) -> bool {
     multiplications >= SMALL
 }
 
 /// Runs both, on two threads if `parallel`.
-pub(super) fn both(parallel: bool, one: impl FnOnce() + Send, other: impl FnOnce() + Send) {
+pub(crate) fn both(parallel: bool, one: impl FnOnce() + Send, other: impl FnOnce() + Send) {
     if !parallel || rayon::current_thread_index().is_none() {
         one();
         return other();
@@ -45,15 +44,16 @@ pub(super) fn both(parallel: bool, one: impl FnOnce() + Send, other: impl FnOnce
 }
 
 /// A matrix of weights, as products of several slices read it.
-pub(super) struct Weights<T>(Panels<T>);
+#[derive(Debug)]
+pub(crate) struct Weights<T>(Panels<T>);
 
 impl<T: Real> Weights<T> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Panels::default())
     }
 
     /// The matrix `w`, row-major with `k` columns.
-    pub(super) fn pack(&mut self, w: &[T], k: usize) {
+    pub(crate) fn pack(&mut self, w: &[T], k: usize) {
         let n = w.len() / k;
         self.0.resize(n, k);
         let some = (PACKED / (n * T::lanes()).max(1)).max(1) * T::lanes();
@@ -62,15 +62,15 @@ impl<T: Real> Weights<T> {
     }
 
     /// The transpose of the matrix `w`, row-major with `k` columns.
-    pub(super) fn pack_transposed(&mut self, w: &[T], k: usize) {
+    pub(crate) fn pack_transposed(&mut self, w: &[T], k: usize) {
         self.0.resize(k, w.len() / k);
         let some = (PACKED / (k * T::lanes()).max(1)).max(1) * T::lanes();
         let parts = self.0.numbers_mut().chunks_mut((k * some).max(1)).zip(w.chunks((k * some).max(1)));
-        parallel::each(parts, |(out, w)| crate::num::pack_transposed(out, w, k));
+        parallel::each(parts, |(out, w)| super::pack_transposed(out, w, k));
     }
 
     /// `out = a w`: `out` has `k` columns.
-    pub(super) fn product(&self, out: &mut [T], a: &[T], k: usize) {
+    pub(crate) fn product(&self, out: &mut [T], a: &[T], k: usize) {
         let n = out.len() / k;
         let terms =
             Terms { a, step: [a.len() / n.max(1), 1], b: self.0.numbers(), count: a.len() / n.max(1) };
@@ -79,25 +79,26 @@ impl<T: Real> Weights<T> {
 }
 
 /// A matrix with a row for each row of a batch, packed by slices: the second factor of a gradient.
-pub(super) struct Slices<T>(Panels<T>);
+#[derive(Debug)]
+pub(crate) struct Slices<T>(Panels<T>);
 
 impl<T: Real> Slices<T> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Panels::default())
     }
 
     /// Space for `n` rows of `k` numbers.
-    pub(super) fn resize(&mut self, n: usize, k: usize) {
+    pub(crate) fn resize(&mut self, n: usize, k: usize) {
         self.0.resize(n, k);
     }
 
     /// The slices of `rows` rows each.
-    pub(super) fn each_mut(&mut self, rows: usize, k: usize) -> std::slice::ChunksMut<'_, T> {
+    pub(crate) fn each_mut(&mut self, rows: usize, k: usize) -> std::slice::ChunksMut<'_, T> {
         self.0.numbers_mut().chunks_mut(rows * Panels::<T>::padded(k))
     }
 
     /// The terms of `a' b`, for this matrix as `b` of `k` columns, and `a`, row-major with `p` columns.
-    pub(super) fn terms<'s>(
+    pub(crate) fn terms<'s>(
         &'s self,
         a: &'s [T],
         (rows, p, k): (usize, usize, usize),
@@ -108,12 +109,12 @@ impl<T: Real> Slices<T> {
 }
 
 /// Packs a slice of rows times `by`.
-pub(super) fn pack_slice<T: Real>(out: &mut [T], x: &[T], k: usize, by: T) {
+pub(crate) fn pack_slice<T: Real>(out: &mut [T], x: &[T], k: usize, by: T) {
     pack(out, x, k, 0, by);
 }
 
 /// `out = a1' b1 + a2' b2 + ...`, row-major with `k` columns, on the threads of the current pool. Every entry is one sum.
-pub(super) fn gradient<T: Real>(out: &mut [T], terms: &[Terms<'_, T>], k: usize) {
+pub(crate) fn gradient<T: Real>(out: &mut [T], terms: &[Terms<'_, T>], k: usize) {
     let work = out.len() * terms.iter().map(|t| t.count).sum::<usize>();
     let parts = out.chunks_mut(PART * k).enumerate();
     parallel::each_if(multiplies_on_two(work), parts, |(part, out)| {
@@ -124,7 +125,7 @@ pub(super) fn gradient<T: Real>(out: &mut [T], terms: &[Terms<'_, T>], k: usize)
 }
 
 /// `sums += ` the sums of the columns of `a`.
-pub(super) fn add_columns<T: Real>(sums: &mut [f64], a: &[T]) {
+pub(crate) fn add_columns<T: Real>(sums: &mut [f64], a: &[T]) {
     widest(
         #[inline(always)]
         || {
@@ -136,7 +137,7 @@ pub(super) fn add_columns<T: Real>(sums: &mut [f64], a: &[T]) {
 }
 
 /// `sums += ` the sums of the columns of `end - begin`.
-pub(super) fn add_differences<T: Real>(sums: &mut [f64], end: &[T], begin: &[T]) {
+pub(crate) fn add_differences<T: Real>(sums: &mut [f64], end: &[T], begin: &[T]) {
     let k = sums.len();
     widest(
         #[inline(always)]
@@ -151,14 +152,14 @@ pub(super) fn add_differences<T: Real>(sums: &mut [f64], end: &[T], begin: &[T])
 
 /// `out = by * ` the totals of the sums of all slices, which `sums` holds one after the other: of `width` numbers each, those from `first`
 /// on.
-pub(super) fn total<T: Real>(out: &mut [T], sums: &[f64], (width, first): (usize, usize), by: f64) {
+pub(crate) fn total<T: Real>(out: &mut [T], sums: &[f64], (width, first): (usize, usize), by: f64) {
     for (c, to) in out.iter_mut().enumerate() {
         *to = T::from_f64(by * sums.iter().skip(first + c).step_by(width).sum::<f64>());
     }
 }
 
 /// `rows[i] += offset`, and the sum of squares of `rows - x`.
-pub(super) fn shifted_distance<T: Real>(rows: &mut [T], offset: &[T], x: &[T]) -> f64 {
+pub(crate) fn shifted_distance<T: Real>(rows: &mut [T], offset: &[T], x: &[T]) -> f64 {
     let (mut lanes, mut rest) = ([0.0; SIMD_WIDTH], 0.0);
     widest(
         #[inline(always)]
