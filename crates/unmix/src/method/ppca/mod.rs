@@ -8,7 +8,7 @@
 //!  1. rows without gaps: the spectrum of their covariance (divisor `n`), as [PCA](super::pca) finds it;
 //!     `s²` is the mean of the variances that are left out, `L² = variance - s²` (Tipping & Bishop 1999, equations 7 and 8);
 //!  2. rows with gaps: expectation-maximisation over the observed cells, one factorisation per pattern of cells
-//!     ([`stats::gaps`](crate::stats::gaps)). Every step ends with the parameters made free and reduced again (PX-EM, Liu, Rubin & Wu 1998):
+//!     (`stats::gaps`). Every step ends with the parameters made free and reduced again (PX-EM, Liu, Rubin & Wu 1998):
 //!     `mean += W a`, `W <- W chol(R)`, `a` and `R` mean and covariance of the factors over rows. Without it, the scales, and with gaps the
 //!     mean, take thousands of iterations;
 //!  3. `U` and `L` from the singular values of `W`; canonical order and sign.
