@@ -252,11 +252,6 @@ impl Model {
         self.inner.choose(setting, &chosen).map_err(|error| raised(error, self.inner.dtype()))
     }
 
-    /// Warns if the rows `x`, which Python reads itself, are pictures that are read in another way than those of the fit.
-    fn check_pictures(&self, x: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.input(x).map(|_| ())
-    }
-
     /// Codes of rows, as an array, or written to the file `out`.
     #[pyo3(signature = (x, run_options, out=None))]
     fn encode<'py>(

@@ -351,3 +351,41 @@ def test_loading_adds_no_warnings(tmp_path):
     assert again.report_.warnings == model.report_.warnings == pickle.loads(pickle.dumps(again)).report_.warnings
     again.save(tmp_path / "n.safetensors")
     assert (tmp_path / "m.safetensors").read_bytes() == (tmp_path / "n.safetensors").read_bytes()
+
+
+def test_remove_matches_columns_of_files_by_name(tmp_path):
+    """Rows in files as in frames: other orders, additional columns, handles; no warning about names."""
+    pd = pytest.importorskip("pandas")
+    draw = np.random.default_rng(0)
+    frame = pd.DataFrame(draw.laplace(size=(400, 5)) @ draw.normal(size=(5, 5)), columns=list("abcde"))
+    ica = unmix.ICA(random_state=0).fit(frame)
+    expected = ica.remove(frame, [0])
+    names = ["e", "d", "extra", "c", "b", "a"]
+    other = frame.assign(extra=1.0)[names]
+    for name, rows in [("same.csv", frame), ("other.csv", other)]:
+        rows.to_csv(tmp_path / name, index=False)
+        for given in (tmp_path / name, [tmp_path / name], unmix.open(tmp_path / name)):
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="columns that the model was not fitted on")
+                if name == "same.csv":
+                    warnings.simplefilter("error", UserWarning)
+                np.testing.assert_allclose(ica.remove(given, [0]), expected, atol=1e-9)
+
+
+def test_a_file_that_is_read_is_not_written(tmp_path):
+    pd = pytest.importorskip("pandas")
+    draw = np.random.default_rng(0)
+    frame = pd.DataFrame(draw.normal(size=(50, 3)), columns=list("abc"))
+    (tmp_path / "folder").mkdir()
+    path = tmp_path / "folder" / "rows.csv"
+    frame.to_csv(path, index=False)
+    before, pca = path.read_bytes(), unmix.PCA(2).fit(frame)
+    given = [path, str(path), [path], unmix.open(path), path.parent, tmp_path / "folder" / "*.csv"]
+    for rows in given:
+        with pytest.raises(ValueError, match="it is read by the same call; choose another name"):
+            pca.encode(rows, out=path)
+        assert path.read_bytes() == before
+    np.save(tmp_path / "codes.npy", pca.transform(frame))
+    with pytest.raises(ValueError, match="it is read by the same call"):
+        pca.decode(tmp_path / "codes.npy", out=tmp_path / "codes.npy")
+    pca.encode(path, out=tmp_path / "codes.npy")

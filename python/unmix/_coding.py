@@ -8,6 +8,7 @@ from typing import overload
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ._input import refuse_overwriting
 from ._sklearn import Base
 from ._types import Array, Path, Rows
 
@@ -125,6 +126,7 @@ class Coding(Base):
         if out is None:
             return self.transform(X)
         check_is_fitted(self)
+        refuse_overwriting(X, out)
         return self._model.encode(self._rows(X), self._run_arguments(), os.fspath(out))
 
     @overload
@@ -166,4 +168,5 @@ class Coding(Base):
         if out is None:
             return self.inverse_transform(X)
         check_is_fitted(self)
+        refuse_overwriting(X, out)
         return self._model.decode(self._codes(X), self._run_arguments(), os.fspath(out))

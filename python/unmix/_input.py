@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import glob
 import json
 import os
 import sys
@@ -92,6 +93,28 @@ def in_memory(X: Any) -> Any:
         # Rows as `_rows` returns them.
         return X.read((0, threads_here(), 0))
     return X.read() if isinstance(X, Files) else read_file(X)
+
+
+def in_memory_by_names(X: Any, names: Sequence[str] | None) -> Any:
+    """Rows in memory; of files whose columns have names, the columns of these names, in this order, as the extension reads them."""
+    if not _is_path(X) or isinstance(X, _unmix.Files) or names is None:
+        return in_memory(X)
+    files = X if isinstance(X, Files) else open_files(X)
+    found, rows = files.names, in_memory(files)
+    if found is None or not set(names) <= set(found):
+        return rows
+    return rows[:, [found.index(name) for name in names]]
+
+
+def refuse_overwriting(X: Any, out: Any) -> None:
+    """Refuse to write to a file from which the same call reads rows."""
+    if not _is_path(X) or isinstance(X, _unmix.Files) or not os.path.exists(out):
+        return
+    given = X._given[0] if isinstance(X, Files) else X if isinstance(X, (list, tuple)) else [X]
+    read = [path for pattern in given for path in (glob.glob(os.fspath(pattern)) or [os.fspath(pattern)])]
+    inside = [os.path.join(path, name) for path in read if os.path.isdir(path) for name in os.listdir(path)]
+    if any(os.path.exists(path) and os.path.samefile(path, out) for path in [*read, *inside]):
+        raise ValueError(f"writing to {os.fspath(out)} is not possible: it is read by the same call; choose another name")
 
 
 def dense(X: Any) -> Any:

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import chosen, in_frame
-from ._input import _is_path, in_memory
+from ._input import _is_path, in_memory, in_memory_by_names
 from ._parameters import ICAParameters
 from ._sklearn import _fit_context, available_if
 from ._sources import Sources
@@ -306,14 +306,13 @@ class ICA(ICAParameters, Sources):
         """
         check_is_fitted(self)
         excluded = chosen(self._model, "exclude", exclude)
-        if _is_path(X):
-            self._model.check_pictures(self._rows(X))
-        given, X = X, in_memory(X)
         rows = self._rows(X)
         sources = self._model.encode(rows, self._run_arguments())
+        if _is_path(X):
+            rows = in_memory_by_names(X, self._model.feature_names)
         rows = np.asarray(rows, dtype=sources.dtype)
         cleaned = rows - sources[:, excluded] @ self.mixing_[:, excluded].T.astype(sources.dtype, copy=False)
-        return in_frame(self, cleaned, given)
+        return in_frame(self, cleaned, X)
 
     def match(self, reference: Components, X: Rows | None = None) -> Array:
         """Return the correlation of every source with reference channels, such as EOG or ECG.
