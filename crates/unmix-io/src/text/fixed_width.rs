@@ -56,7 +56,7 @@ pub(super) fn with_exponent(cell: &[u8]) -> Option<String> {
 pub(super) fn remedy(cell: &[u8]) -> Option<String> {
     match touching(cell) {
         Some(n) => Some(format!(
-            "these are {n} numbers that touch: write the file again with wider columns, or with a blank or a comma between them"
+            "these are {n} numbers without a separator: write the file again with wider columns, or with a blank or a comma between them"
         )),
         None => with_exponent(cell).map(|number| format!("write exponents with e, as in {number}")),
     }
@@ -130,7 +130,7 @@ mod tests {
         }
         assert!(remedy(b"1.5D+03").unwrap().ends_with("as in 1.5e+03"));
         assert!(
-            remedy(b"1.5-2.5").unwrap().starts_with("these are 2 numbers that touch")
+            remedy(b"1.5-2.5").unwrap().starts_with("these are 2 numbers without a separator")
                 && remedy(b"x").is_none()
         );
     }

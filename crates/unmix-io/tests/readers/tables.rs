@@ -430,7 +430,7 @@ proptest! {
 
 #[test]
 fn columns_of_fixed_width_that_touch_are_refused_with_their_place() {
-    let touch = "these are 2 numbers that touch: write the file again with wider columns";
+    let touch = "these are 2 numbers without a separator: write the file again with wider columns";
     // In the first rows, behind the lines that decide about the delimiter, in the first line, in all lines, and beside names.
     let filled = |n: usize| "  1.500000  2.500000\n".repeat(n);
     let two = " -1.500000-12.500000\n";

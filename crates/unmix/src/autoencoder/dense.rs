@@ -1,7 +1,7 @@
 //! The gradient of a batch in which many units of a row are active, by products of matrices.
 //!
-//! Training with a penalty begins with half of the units active. Sums over active units then take several times as long as the products of all:
-//! they read an atom for every code that is not 0.
+//! Training with a penalty begins with half of the units active. Sums over active units read an atom for every code that is not 0; products read it
+//! once for several rows.
 
 use super::Activation;
 use super::parameters::Parameters;
@@ -10,7 +10,8 @@ use crate::num::parallel;
 use crate::num::products::{Slices, Weights, add_columns, both, gradient, pack_slice, slice_rows, total};
 use crate::num::{Real, kernel, simd::SIMD_WIDTH, widest};
 
-/// A batch is dense if at least one of so many codes is not 0: about where products are as fast as sums over active units.
+/// A batch is dense if at least one of so many codes is not 0: the estimated ratio of the rates of products and of sums over active units. Gradients
+/// agree up to rounding errors, whichever way they are computed.
 const DENSE: u64 = 8;
 /// Atoms that one thread processes at a time.
 const ATOMS: usize = 64;
