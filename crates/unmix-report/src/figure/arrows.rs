@@ -17,6 +17,8 @@ pub(crate) struct Arrow {
 const ROOM: f64 = 0.85;
 /// Letters of the longest name on the drawing; longer ones are below it.
 const LETTERS: usize = 18;
+/// The largest distance of a name from its tip.
+const NEAR: f64 = 40.0;
 /// Length of the sides of a head, and the angle between them and the shaft.
 const HEAD: (f64, f64) = (7.0, 0.4);
 
@@ -40,7 +42,8 @@ fn factor(frame: &Frame, arrows: &[Arrow]) -> f64 {
 }
 
 /// The arrows, and the rectangles of their names, which are added to those `taken`. A name is at the first position near the tip where it covers no
-/// point (those at `drawn`, with this `radius`), no tip and no other name; without such a position it has none.
+/// point (those at `drawn`, with this `radius`), no tip and no other name, and where no other tip is nearer; without such a position it is in
+/// the list below the drawing alone.
 pub(super) fn placed<'a>(
     frame: &Frame,
     arrows: &'a [Arrow],
@@ -60,9 +63,11 @@ pub(super) fn placed<'a>(
         let beyond = |d: f64, half: f64| d / length * (half + 2.0 * GAP);
         let first = (tip.0 + beyond(dx, half.0), tip.1 + beyond(dy, half.1));
         let is_free = |area: &Area| {
+            let own = area.distance(tip);
             area.is_inside(frame)
+                && own <= NEAR
                 && !taken.iter().any(|other| area.overlaps(other))
-                && tips.iter().all(|tip| area.distance(*tip) > GAP)
+                && tips.iter().all(|tip| area.distance(*tip) > GAP.max(own - GAP))
                 && drawn.iter().all(|point| area.distance(*point) > radius)
         };
         let short = arrow.name.chars().count() <= LETTERS;
@@ -136,6 +141,14 @@ mod tests {
         let found = placed(&frame(), &arrows, &few, 4.0, &mut taken);
         let labels: Vec<Area> = found.iter().filter_map(|arrow| arrow.label).collect();
         assert!(labels.len() >= 4 && taken.len() == labels.len(), "{}", labels.len());
+        for (arrow, area) in found.iter().filter_map(|arrow| Some((arrow, arrow.label?))) {
+            let own = area.distance(arrow.tip);
+            assert!(
+                own <= NEAR && found.iter().all(|other| area.distance(other.tip) > own - GAP),
+                "{}",
+                arrow.name
+            );
+        }
         for (i, area) in labels.iter().enumerate() {
             assert!(area.is_inside(&frame()) && few.iter().all(|p| area.distance(*p) > 4.0));
             assert!(labels[..i].iter().all(|other| !area.overlaps(other)));
