@@ -58,13 +58,14 @@ def build(profile):
     run([PYTHON, "-m", "maturin", "build", "--quiet", "--profile", profile, "--out", wheels, "--interpreter", PYTHON], python)
     pip("--no-deps", "--force-reinstall", *map(str, wheels.glob("*.whl")))
     cargo = os.environ.get("CARGO", "cargo")
-    # Both packages are named, so that dependencies have the features that the wheel needs and are not built twice.
-    both = ["--package", "unmix-cli", "--package", "unmix-python"]
-    run([cargo, "build", "--quiet", "--profile", profile, *both, "--bin", "unmix"], ROOT)
+    # All packages are named, so that dependencies have the features that the wheel needs and are not built twice.
+    packages = ["--package", "unmix-cli", "--package", "unmix-python", "--package", "unmix"]
+    run([cargo, "build", "--quiet", "--profile", profile, *packages, "--bin", "unmix", "--example", "fine_tuning"], ROOT)
     built = ROOT / "target" / ("debug" if profile == "dev" else profile)
     ending = ".exe" if os.name == "nt" else ""
     (VENV / "built").mkdir(exist_ok=True)
-    shutil.copy2(built / f"unmix{ending}", VENV / "built" / f"unmix{ending}")
+    for program in (built / f"unmix{ending}", built / "examples" / f"fine_tuning{ending}"):
+        shutil.copy2(program, VENV / "built" / program.name)
     (VENV / "built" / "profile.txt").write_text(profile)
 
 

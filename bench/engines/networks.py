@@ -14,6 +14,9 @@ RBM = {"learning_rate": 0.01, "batch_size": 128, "max_epochs": 3}
 SAE = {"l0": 32, "learning_rate": 1e-3, "batch_size": 1024, "max_epochs": 3}
 RELU = {"activation": "relu", "alpha": 0.2, "learning_rate": 1e-3, "batch_size": 1024, "max_epochs": 3}
 
+#: The task "fine-tuning": batches of 100, gradient descent without momentum.
+TUNING = {"learning_rate": 0.1, "batch_size": 100, "max_epochs": 3}
+
 #: Rows whose reconstruction is checked.
 CHECKED = 20_000
 
@@ -237,3 +240,44 @@ def _autoencoder(job, torch, settings, keep):
         return {"rebuilt": ((codes @ V + c) / scale + mean).numpy(), "active": _active(codes)}
 
     return work, extract
+
+
+def labels_of(job):
+    """The class of every row, from 0."""
+    from harness.data import beside
+
+    return np.load(beside(job.path, ".labels.npy"))
+
+
+def starting_weights(k, p):
+    """Normal weights of variance 2/p of a hidden layer, ``k x p``."""
+    return (np.random.default_rng(0).standard_normal((k, p)) * np.sqrt(2 / p)).astype("<f4")
+
+
+@engine("fine-tuning", "PyTorch loop", needs="torch")
+def tuning_loop(job):
+    """Automatic differentiation and torch's fused gradient step."""
+    torch = _torch(job)
+    X, labels = torch.from_numpy(job.X), torch.from_numpy(labels_of(job).astype(np.int64))
+    begin, classes = torch.from_numpy(starting_weights(job.k, X.shape[1])).T.contiguous(), int(labels.max()) + 1
+
+    def work():
+        torch.manual_seed(0)
+        parts = [begin.clone(), torch.zeros(job.k), torch.zeros(job.k, classes), torch.zeros(classes)]
+        W, b, V, c = (part.requires_grad_(True) for part in parts)
+        optimiser = torch.optim.SGD([W, b, V, c], lr=TUNING["learning_rate"], fused=True)
+        total, steps = torch.zeros(()), 0
+        for batch in _batches(torch, len(X), TUNING["batch_size"], TUNING["max_epochs"]):
+            if steps % (len(X) // TUNING["batch_size"]) == 0:
+                total, steps = torch.zeros(()), 0
+            with torch.enable_grad():
+                hidden = torch.relu(torch.addmm(b, X[batch], W))
+                loss = torch.nn.functional.cross_entropy(torch.addmm(c, hidden, V), labels[batch])
+                loss.backward()
+            total += loss.detach()
+            steps += 1
+            optimiser.step()
+            optimiser.zero_grad()
+        return float(total / steps)
+
+    return work, lambda loss: {"loss": np.array(loss)}

@@ -1,5 +1,6 @@
-"""External programs: unmix's command line."""
+"""External programs: unmix's command line, and an example of the Rust library."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,7 +8,10 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
+
 from . import Outside, engine, estimator
+from .networks import TUNING, labels_of, starting_weights
 
 BUILT = Path(sys.prefix) / "built"
 _ENDING = ".exe" if os.name == "nt" else ""
@@ -54,3 +58,20 @@ def fit_file(job):
             child.stderr.close()
         answer = estimator(unmix.load(model))
     return Outside(times=times[1:], peak_kib=max(peaks), answer=answer)
+
+
+@engine("fine-tuning", "unmix", needs=BUILT / f"fine_tuning{_ENDING}")
+def fine_tuning(job):
+    """Training of all layers from given weights, without the time to read the rows."""
+    X, labels = job.X, labels_of(job)
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder) / name for name in ("rows", "labels", "weights")]
+        for file, numbers in zip(files, (X.astype("<f4"), labels.astype("<u4"), starting_weights(job.k, X.shape[1])), strict=True):
+            numbers.tofile(file)
+        numbers = (labels.max() + 1, TUNING["max_epochs"], TUNING["learning_rate"], job.threads)
+        words = [BUILT / f"fine_tuning{_ENDING}", *files, *numbers]
+        times = []
+        while len(times) < job.row.fits["least"] + 1 or (sum(times) < job.row.fits["seconds"] and len(times) <= job.row.fits["most"]):
+            found = json.loads(subprocess.run([str(word) for word in words], capture_output=True, check=True).stdout)
+            times.append(found["seconds"])
+    return Outside(times=times[1:], answer={"loss": np.array(found["losses"][-1])})

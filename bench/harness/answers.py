@@ -469,10 +469,16 @@ def check_rebuilt(row, answer, path):
     return _judge(row, errors)
 
 
+def check_tuned(row, answer, path):
+    """The mean loss of the last epoch."""
+    return _judge(row, {"loss": float(answer["loss"])})
+
+
 #: Mean number of active units that the penalty of the task "sae relu" is meant to leave.
 ACTIVE = 64
 
 CHECKS = {
+    "fine-tuning": check_tuned,
     "dae": check_rebuilt,
     "rbm": check_rebuilt,
     "sae": check_rebuilt,

@@ -232,6 +232,16 @@ def overcomplete(path, n, p, atoms, active, dtype):
             file.write(np.ascontiguousarray(X, dtype=dtype).data)
 
 
+def classes(path, n, p, classes, dtype):
+    """Numbers of at least 0 around the mean of their class, most of them 0 as in pictures of digits; the labels are kept beside the rows."""
+    generator = np.random.default_rng(zlib.crc32(f"classes {n} {p} {classes}".encode()))
+    means = generator.standard_normal((classes, p)) - 1
+    labels = generator.integers(0, classes, n)
+    np.save(beside(path, ".labels.npy"), labels.astype(np.uint32))
+    with path.open("wb") as file:
+        np.save(file, np.maximum(0.3 * (means[labels] + 3 * generator.standard_normal((n, p))), 0).astype(dtype))
+
+
 def random_atoms(k, p):
     """Atoms of length 1 in random directions."""
     atoms = np.random.default_rng(zlib.crc32(f"random atoms {k} {p}".encode())).standard_normal((k, p))
@@ -294,7 +304,7 @@ MAKERS = {
     make.__name__: make
     for make in (
         power_law, digits, table, patches, pictures, mixture, factors, some_cells, rows_with_gaps, ratings, corrupted, sparse_codes, overcomplete,
-        unit_patches, neighbours,
+        unit_patches, neighbours, classes,
     )
 }  # fmt: skip
 

@@ -4,7 +4,7 @@ use crate::data::Workspace;
 use crate::error::Result;
 use crate::model::Encoder;
 use crate::num::parallel;
-use crate::num::{Matrix, Real, kernel};
+use crate::num::{Matrix, Real, kernel, widest};
 use crate::stats::{Packer, Partial, Unpacker};
 
 /// Sums over rows of their codes and reconstruction errors.
@@ -72,9 +72,14 @@ impl Evaluation {
         (mean, atoms, center): (&[f64], &Matrix<f64>, &[f64]),
     ) {
         let (p, m) = (atoms.cols(), atoms.rows());
-        let mut fitted = vec![0.0; p];
-        for (i, (row, code)) in x.chunks_exact(p).zip(codes.chunks_exact(m)).enumerate() {
-            let squares = Squares::new(row, code, (mean, atoms, center), &mut fitted);
+        let mut fitted = vec![0.0; x.len()];
+        widest(
+            #[inline(always)]
+            || add_atoms(codes, atoms, &mut fitted),
+        );
+        let rows = x.chunks_exact(p).zip(fitted.chunks_exact(p));
+        for (i, ((row, fitted), code)) in rows.zip(codes.chunks_exact(m)).enumerate() {
+            let squares = Squares::of_fitted(row, fitted, (mean, center));
             self.add_row(code, squares, weights.map_or(1.0, |w| w[i]));
         }
     }
@@ -149,12 +154,17 @@ impl Squares {
         fitted: &mut [f64],
     ) -> Self {
         fitted.fill(0.0);
-        for (j, z) in code.iter().enumerate().filter(|(_, z)| **z != T::default()) {
-            let z = z.to_f64();
-            fitted.iter_mut().zip(atoms.row(j)).for_each(|(f, a)| *f += z * a);
-        }
+        widest(
+            #[inline(always)]
+            || add_atoms(code, atoms, fitted),
+        );
+        Self::of_fitted(x, fitted, (mean, center))
+    }
+
+    /// For the row `x` with its fitted part.
+    fn of_fitted<T: Real>(x: &[T], fitted: &[f64], (mean, center): (&[f64], &[f64])) -> Self {
         let mut out = Self::default();
-        for (((x, f), mean), center) in x.iter().zip(&*fitted).zip(mean).zip(center) {
+        for (((x, f), mean), center) in x.iter().zip(fitted).zip(mean).zip(center) {
             let x = x.to_f64();
             out.about += (x - center) * (x - center);
             out.residual += (x - mean - f) * (x - mean - f);
@@ -162,6 +172,23 @@ impl Squares {
             out.product += f * (x - mean);
         }
         out
+    }
+}
+
+/// Adds to the rows of `fitted` the atoms weighted by the rows' codes: a block of atoms to all rows before the next one.
+#[inline(always)]
+fn add_atoms<T: Real>(codes: &[T], atoms: &Matrix<f64>, fitted: &mut [f64]) {
+    const BLOCK: usize = 64;
+    let (p, m) = (atoms.cols(), atoms.rows());
+    for start in (0..m).step_by(BLOCK) {
+        for (code, fitted) in codes.chunks_exact(m).zip(fitted.chunks_exact_mut(p)) {
+            for (j, z) in code.iter().enumerate().take(start + BLOCK).skip(start) {
+                if *z != T::default() {
+                    let z = z.to_f64();
+                    fitted.iter_mut().zip(atoms.row(j)).for_each(|(f, a)| *f += z * a);
+                }
+            }
+        }
     }
 }
 

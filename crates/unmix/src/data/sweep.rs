@@ -185,7 +185,7 @@ impl<T: Real> Rows<'_, T> {
     {
         self.check_width()?;
         // Cut by the wider of rows and results, which bounds the memory of both.
-        let plan = Plan::for_width(self.n_features().max(width));
+        let plan = Plan::for_each_row(self.n_features().max(width), self.n_rows(), run.threads);
         let shards = Shards::new(self, plan, stage)?;
         let threads = shards.threads(run);
         let mut done = 0;

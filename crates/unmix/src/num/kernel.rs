@@ -250,12 +250,17 @@ const SHARED: usize = 512;
 /// second-level cache.
 const PART: usize = 96;
 
+/// Whether a symmetric product of this width is divided among threads.
+pub(crate) fn shares_gram(p: usize) -> bool {
+    p >= SHARED
+}
+
 /// `total += rows' rows` in the lower triangle, for `n` rows of `p` numbers, packed. Entries above the diagonal are undefined.
 ///
 /// The product of the block is computed in `T`, the total in `f64`. In a thread pool of this crate, wide products are divided among
 /// its threads: every entry is still computed by one of them, in a fixed order.
 pub(crate) fn add_gram<T: Real>(total: &mut [f64], packed: &[T], n: usize, p: usize) {
-    if p >= SHARED {
+    if shares_gram(p) {
         // The last parts of the triangle are the longest.
         let parts = total.chunks_mut(PART * p).enumerate().rev();
         parallel::each(parts, |(i, part)| T::add_gram(part, i * PART, packed, n, p));

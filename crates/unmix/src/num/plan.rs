@@ -39,6 +39,24 @@ impl Plan {
         Self { block_rows, shard_rows: block_rows * blocks }
     }
 
+    /// The plan for rows that are computed one by one, of which there are `n` of `p` numbers: short enough shards that every thread gets several,
+    /// unless there are few numbers. Results for a row do not depend on the plan.
+    pub(crate) fn for_each_row(p: usize, n: Option<u64>, threads: usize) -> Self {
+        /// Numbers from which a second thread saves more time than it takes to start.
+        const MANY: u64 = 1 << 15;
+        /// Shards for each thread.
+        const SHARDS: u64 = 4;
+        /// Least number of rows of a shard.
+        const LEAST: usize = 32;
+        let Self { mut block_rows, mut shard_rows } = Self::for_width(p);
+        let n = n.filter(|n| threads > 1 && n.saturating_mul(p as u64) >= MANY).unwrap_or(u64::MAX);
+        while shard_rows > LEAST && n < SHARDS * threads as u64 * shard_rows as u64 {
+            shard_rows /= 2;
+        }
+        block_rows = block_rows.min(shard_rows);
+        Self { block_rows, shard_rows }
+    }
+
     /// The plan for sums that are `p x p` matrices: blocks of up to 512 rows, and at least `2 p` rows in a shard, so that merging the
     /// matrices costs little compared with computing them.
     pub const fn for_gram(p: usize) -> Self {
@@ -117,6 +135,17 @@ const fn nearest_power(n: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_computed_one_by_one_are_shared_among_threads_unless_they_are_few() {
+        let plan = Plan::for_each_row(500, Some(500), 2);
+        assert_eq!((plan.block_rows, plan.shard_rows), (32, 32));
+        assert_eq!(Plan::for_each_row(64, Some(100_000), 2).shard_rows, 8192);
+        for (p, n, threads) in [(4, Some(150), 8), (500, Some(500), 1), (64, Some(1 << 30), 8), (64, None, 8)]
+        {
+            assert_eq!(Plan::for_each_row(p, n, threads), Plan::for_width(p), "{p} {n:?}");
+        }
+    }
 
     #[test]
     fn shards_are_whole_blocks_and_divide_the_alignment() {

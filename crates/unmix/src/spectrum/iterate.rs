@@ -84,10 +84,23 @@ pub(super) fn decompose<T: Real>(
     run: &Run<'_>,
     request: &Request,
 ) -> Result<Decomposition> {
-    match rows.n_features() <= DENSE {
+    match rows.n_features() <= DENSE && !few_products(rows, request) {
         true => dense(rows, run, request),
         false => swept(rows, run, request),
     }
+}
+
+/// Whether the products of a randomized decomposition of sparse rows are fewer than those of their covariance: a stored number is multiplied with
+/// every other one of its row there, and here with every direction, once for scores and once for sums.
+fn few_products<T: Real>(rows: &Rows<'_, T>, request: &Request) -> bool {
+    /// Products with consecutive directions in the time of one with an entry of the covariance.
+    const VECTOR: f64 = 4.0;
+    let (Some(sparse), Solver::Randomized, Some(k)) = (rows.sparse(), request.solver, request.top) else {
+        return false;
+    };
+    let stored = sparse.n_stored() as f64 / (sparse.n_rows() as f64).max(1.0);
+    let rounds = request.rounds.map_or(8.0, |rounds| 1.0 + rounds as f64);
+    rounds * 2.0 * ((k + request.n_oversamples) as f64) / VECTOR < 0.5 * stored
 }
 
 fn dense<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {

@@ -38,6 +38,9 @@ const NO_VARIANCE: f64 = 1e-2;
 /// Weight of the largest change of a share in the residual: with a tolerance of 1e-3, shares have changed by less than 0.01.
 const SHARES: f64 = 0.1;
 
+/// Most lines of cells whose posteriors one thread computes at a time.
+const GROUP: usize = 64;
+
 /// Scales of the random variables.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Sizes {
@@ -232,11 +235,14 @@ pub(super) fn step(
     let width = LinePosteriors::width(q);
     let mut table = vec![0.0; lines.n_rows() * width];
     let pace = |_: f64| run.check();
-    let line = |i: usize, out: &mut [f64]| {
-        let (places, values) = lines.row(i);
-        conditional.of_line(places, values, misfit, out);
+    // Enough groups to balance threads.
+    let group = (lines.n_rows() / (8 * run.threads.max(1))).clamp(1, GROUP);
+    let some = |number: usize, out: &mut [f64]| {
+        let first = number * group;
+        let own: Vec<_> = (first..first + out.len() / width).map(|i| lines.row(i)).collect();
+        conditional.of_lines(&own, misfit, out);
     };
-    fill(run.threads, lines.n_stored(), &pace, &mut table, width, line)?;
+    fill(run.threads, lines.n_stored(), &pace, &mut table, group * width, some)?;
     Ok(LinePosteriors::new(q, table))
 }
 

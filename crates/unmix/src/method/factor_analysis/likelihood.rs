@@ -11,8 +11,9 @@
 
 use crate::error::Result;
 use crate::num::factor::{self, Cholesky};
-use crate::num::{Matrix, Real, kernel};
+use crate::num::{Matrix, Real, kernel, parallel};
 use crate::spectrum::leading_pairs;
+use std::ops::Range;
 
 /// Second moments of the columns that vary, each divided by its standard deviation.
 pub(crate) enum Moments {
@@ -70,14 +71,14 @@ impl Moments {
                 Ok((values.into_iter().take(q).collect(), vectors.top_rows(q.min(p))))
             }
             Self::Columns(z) => {
-                let scaled = Matrix::from_fn(z.rows(), z.cols(), |i, j| z[(i, j)] / roots[i]);
-                let (values, samples) = leading_pairs(products(&scaled), Some(q))?;
+                let (values, samples) = leading_pairs(scaled_products(z, roots), Some(q))?;
                 // Eigenvectors of eigenvalues at the level of rounding errors are undetermined.
                 let floor = values.first().copied().unwrap_or(0.0) * z.rows() as f64 * f64::EPSILON;
                 let kept = values.iter().take(q).take_while(|v| **v > floor).count();
-                let mut w = factor::multiply_transposed(&samples.top_rows(kept), &scaled);
+                let mut w = factor::multiply_transposed(&samples.top_rows(kept), z);
                 for (j, theta) in values.iter().enumerate().take(kept) {
-                    w.row_mut(j).iter_mut().for_each(|x| *x /= theta.sqrt());
+                    let length = theta.sqrt();
+                    w.row_mut(j).iter_mut().zip(roots).for_each(|(x, root)| *x /= root * length);
                 }
                 Ok((values.into_iter().take(kept).collect(), w))
             }
@@ -156,19 +157,44 @@ impl Moments {
     }
 }
 
-/// `z' z`, the lower triangle, a panel of lines at a time.
-fn products(z: &Matrix<f64>) -> Matrix<f64> {
-    const PANEL: usize = 256;
+/// `z' diag(1/roots)^2 z`, the lower triangle.
+///
+/// The sum over lines is that of slices, one thread each; with many columns, all threads share the product of each panel.
+fn scaled_products(z: &Matrix<f64>, roots: &[f64]) -> Matrix<f64> {
+    /// Lines of a slice.
+    const SLICE: usize = 2048;
+    /// Most slices: each has a table of its own.
+    const MOST: usize = 16;
     let (p, n) = (z.rows(), z.cols());
-    let (mut out, mut packed) = (Matrix::zeros(n, n), Vec::new());
-    for first in (0..p).step_by(PANEL) {
-        let count = PANEL.min(p - first);
+    let slice = if kernel::shares_gram(n) { p } else { SLICE.max(p.div_ceil(MOST)) };
+    let mut tables = vec![0.0; p.div_ceil(slice) * n * n];
+    parallel::each(tables.chunks_mut(n * n).enumerate(), |(part, out)| {
+        add_scaled_products(z, roots, part * slice..p.min((part + 1) * slice), out);
+    });
+    let (first, others) = tables.split_at_mut(n * n);
+    for other in others.chunks_exact(n * n) {
+        first.iter_mut().zip(other).for_each(|(sum, x)| *sum += x);
+    }
+    tables.truncate(n * n);
+    Matrix::from_vec(n, n, tables)
+}
+
+/// Adds the products of these lines, a panel at a time.
+fn add_scaled_products(z: &Matrix<f64>, roots: &[f64], lines: Range<usize>, out: &mut [f64]) {
+    const PANEL: usize = 256;
+    let n = z.cols();
+    let (mut packed, mut scaled) = (Vec::new(), vec![0.0; n]);
+    for first in lines.clone().step_by(PANEL) {
+        let count = PANEL.min(lines.end - first);
         packed.clear();
         packed.resize(n.div_ceil(lanes::<f64>()) * count * lanes::<f64>(), 0.0);
-        (0..count).for_each(|i| kernel::pack_row(z.row(first + i), i, count, &mut packed));
-        kernel::add_gram(out.as_mut_slice(), &packed, count, n);
+        for i in 0..count {
+            let divisor = roots[first + i];
+            scaled.iter_mut().zip(z.row(first + i)).for_each(|(out, x)| *out = x / divisor);
+            kernel::pack_row(&scaled, i, count, &mut packed);
+        }
+        kernel::add_gram(out, &packed, count, n);
     }
-    out
 }
 
 /// Number of lanes of the kernel.

@@ -113,27 +113,37 @@ impl RowMoments {
             numbers.saturating_mul(8 * 3),
             "choose fewer columns",
         )?;
+        /// Columns that are transposed at a time: those of a row fill two lines of a cache.
+        const TRANSPOSED: usize = 16;
         run.stage("rows")?;
         let all = rows.picked((0..n as u64).collect(), run)?;
         let view = FeatureView::new(rows.n_samples(), rows.weights(), true, false);
         let (mut mean, mut varying, mut scales) = (Vec::with_capacity(p), Vec::new(), Vec::new());
-        let (mut lines, mut column) = (Vec::with_capacity(n * p), vec![T::default(); n]);
-        for j in 0..p {
-            (0..n).for_each(|i| column[i] = all[i * p + j]);
-            let start = lines.len();
-            let feature = view.push(&column, &mut lines);
-            mean.push(feature.mean);
-            let length = root_of_squares(lines[start..].iter().copied()).unwrap_or(0.0);
-            if !length.is_finite() || !feature.mean.is_finite() {
-                return Err(rows.not_finite("factor-analysis"));
+        let mut lines = Vec::with_capacity(n * p);
+        let mut some = vec![T::default(); TRANSPOSED * n];
+        for first in (0..p).step_by(TRANSPOSED) {
+            let columns = first..p.min(first + TRANSPOSED);
+            for (i, row) in all.chunks_exact(p).enumerate() {
+                for (column, x) in some.chunks_exact_mut(n).zip(&row[columns.clone()]) {
+                    column[i] = *x;
+                }
             }
-            if length == 0.0 {
-                lines.truncate(start);
-                continue;
+            for (j, column) in columns.zip(some.chunks_exact(n)) {
+                let start = lines.len();
+                let feature = view.push(column, &mut lines);
+                mean.push(feature.mean);
+                let length = root_of_squares(lines[start..].iter().copied()).unwrap_or(0.0);
+                if !length.is_finite() || !feature.mean.is_finite() {
+                    return Err(rows.not_finite("factor-analysis"));
+                }
+                if length == 0.0 {
+                    lines.truncate(start);
+                    continue;
+                }
+                lines[start..].iter_mut().for_each(|x| *x /= length);
+                varying.push(j);
+                scales.push(length / rows.n_samples().sqrt());
             }
-            lines[start..].iter_mut().for_each(|x| *x /= length);
-            varying.push(j);
-            scales.push(length / rows.n_samples().sqrt());
         }
         let moments = Moments::Columns(Matrix::from_vec(varying.len(), n, lines));
         let n_constant = p - varying.len();

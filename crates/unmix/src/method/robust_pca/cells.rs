@@ -250,8 +250,9 @@ pub(super) fn median(mut of: Vec<f64>) -> f64 {
 }
 
 /// Soft thresholding: `max(|x| - t, 0)` with the sign of `x`.
+#[inline(always)]
 pub(super) fn soft(x: f64, t: f64) -> f64 {
-    x - x.clamp(-t, t)
+    x - x.max(-t).min(t)
 }
 
 /// Sums of parts, in order.

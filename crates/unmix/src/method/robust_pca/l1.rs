@@ -8,7 +8,7 @@
 
 use super::cells::{median, soft};
 use crate::num::order;
-use crate::num::{Matrix, factor};
+use crate::num::{Matrix, factor, widest};
 
 /// Tolerance on the gap as a fraction of `||x||_1`: about the accuracy of the row space of a fit.
 pub(super) const TOL: f64 = 1e-6;
@@ -40,6 +40,7 @@ struct Vertex {
 }
 
 /// In eight independent sums, so that the loop is vectorised.
+#[inline(always)]
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let (a8, a1) = a.as_chunks::<8>();
     let (b8, b1) = b.as_chunks::<8>();
@@ -81,15 +82,25 @@ impl Deviations<'_> {
 
     /// `V x`.
     pub(super) fn products(&self, x: &[f64]) -> Vec<f64> {
-        (0..self.v.rows()).map(|i| dot(self.v.row(i), x)).collect()
+        let mut out = vec![0.0; self.v.rows()];
+        widest(
+            #[inline(always)]
+            || out.iter_mut().enumerate().for_each(|(i, out)| *out = dot(self.v.row(i), x)),
+        );
+        out
     }
 
     /// `c V`.
     pub(super) fn fitted(&self, code: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; self.x.len()];
-        for (i, c) in code.iter().enumerate() {
-            out.iter_mut().zip(self.v.row(i)).for_each(|(o, v)| *o += c * v);
-        }
+        widest(
+            #[inline(always)]
+            || {
+                for (i, c) in code.iter().enumerate() {
+                    out.iter_mut().zip(self.v.row(i)).for_each(|(o, v)| *o += c * v);
+                }
+            },
+        );
         out
     }
 
@@ -170,11 +181,17 @@ impl Deviations<'_> {
         if others.len() + r > of.len() {
             return None;
         }
+        let mut column = vec![0.0; r];
         for j in others {
-            let column: Vec<f64> = (0..r).map(|i| self.v[(i, j)]).collect();
-            for (a, x) in column.iter().enumerate() {
-                gram.row_mut(a).iter_mut().zip(&column).for_each(|(g, y)| *g -= x * y);
-            }
+            column.iter_mut().enumerate().for_each(|(i, x)| *x = self.v[(i, j)]);
+            widest(
+                #[inline(always)]
+                || {
+                    for (a, x) in column.iter().enumerate() {
+                        gram.row_mut(a).iter_mut().zip(&column).for_each(|(g, y)| *g -= x * y);
+                    }
+                },
+            );
         }
         let kept: Vec<f64> = self.x.iter().zip(of).map(|(x, of)| if *of { *x } else { 0.0 }).collect();
         let gram = factor::Cholesky::new(&gram)?;

@@ -5,8 +5,7 @@ use super::cells::{Cells, PART, soft, total};
 use super::svd::{Low, PartialSvd};
 use crate::error::Result;
 use crate::model::Outcome;
-use crate::num::Matrix;
-use crate::num::parallel;
+use crate::num::{Matrix, parallel, widest};
 use crate::run::Run;
 use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
@@ -170,25 +169,75 @@ impl Pursuit<'_> {
         let rows = self.cells.x.as_slice().chunks(PART).zip(low.as_slice().chunks(PART)).enumerate();
         let parts = sparse.as_mut_slice().chunks_mut(PART).zip(dual.as_mut_slice().chunks_mut(PART));
         let sums = parallel::map(parts.zip(rows), |((s, y), (part, (x, low)))| {
-            let mut sums = [0.0; 4];
-            for (i, (((s, y), x), low)) in s.iter_mut().zip(y).zip(x).zip(low).enumerate() {
-                if !self.cells.has(part * PART + i) {
-                    *s = -low;
-                    continue;
+            match self.cells.observed.is_empty() {
+                true => widest(
+                    #[inline(always)]
+                    || divided((s, y), (x, low), (mu, threshold)),
+                ),
+                false => {
+                    divided_where(&self.cells.observed[part * PART..], (s, y), (x, low), (mu, threshold))
                 }
-                let v = x - low + *y / mu;
-                let new = soft(v, threshold);
-                let missed = x - low - new;
-                *y = mu * (v - new);
-                let changed = new - *s;
-                *s = new;
-                sums[0] += missed * missed;
-                sums[1] += changed * changed;
-                sums[2] += *y * *y;
-                sums[3] += new.abs();
             }
-            sums
         });
         total(&sums)
     }
+}
+
+/// New values of a cell: those of the sparse part and of the multiplier, and the terms of the four sums.
+#[inline(always)]
+fn divided_cell(
+    (s, y): (f64, f64),
+    (x, low): (f64, f64),
+    (mu, threshold): (f64, f64),
+) -> ([f64; 2], [f64; 4]) {
+    let v = x - low + y / mu;
+    let new = soft(v, threshold);
+    let (missed, changed, y) = (x - low - new, new - s, mu * (v - new));
+    ([new, y], [missed * missed, changed * changed, y * y, new.abs()])
+}
+
+/// Updates cells, all of them observed, in eight independent sums, so that the loop is vectorised.
+#[inline(always)]
+fn divided(
+    (sparse, dual): (&mut [f64], &mut [f64]),
+    (x, low): (&[f64], &[f64]),
+    weights: (f64, f64),
+) -> [f64; 4] {
+    const LANES: usize = 8;
+    let mut sums = [[0.0; LANES]; 4];
+    let ((s8, s1), (y8, y1)) = (sparse.as_chunks_mut::<LANES>(), dual.as_chunks_mut::<LANES>());
+    let ((x8, x1), (low8, low1)) = (x.as_chunks::<LANES>(), low.as_chunks::<LANES>());
+    for ((s, y), (x, low)) in s8.iter_mut().zip(y8).zip(x8.iter().zip(low8)) {
+        for lane in 0..LANES {
+            let (new, terms) = divided_cell((s[lane], y[lane]), (x[lane], low[lane]), weights);
+            [s[lane], y[lane]] = new;
+            (0..4).for_each(|sum| sums[sum][lane] += terms[sum]);
+        }
+    }
+    for ((s, y), (x, low)) in s1.iter_mut().zip(y1).zip(x1.iter().zip(low1)) {
+        let (new, terms) = divided_cell((*s, *y), (*x, *low), weights);
+        [*s, *y] = new;
+        (0..4).for_each(|sum| sums[sum][0] += terms[sum]);
+    }
+    sums.map(|lanes| lanes.iter().sum())
+}
+
+/// Updates cells, of which some are missing: there the sparse part is such that the low-rank part is unchanged.
+fn divided_where(
+    observed: &[bool],
+    (sparse, dual): (&mut [f64], &mut [f64]),
+    (x, low): (&[f64], &[f64]),
+    weights: (f64, f64),
+) -> [f64; 4] {
+    let mut sums = [0.0; 4];
+    for (((s, y), (x, low)), observed) in sparse.iter_mut().zip(dual).zip(x.iter().zip(low)).zip(observed) {
+        if !observed {
+            *s = -low;
+            continue;
+        }
+        let (new, terms) = divided_cell((*s, *y), (*x, *low), weights);
+        [*s, *y] = new;
+        sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
+    }
+    sums
 }

@@ -1,6 +1,8 @@
 //! Inverses of positive semidefinite matrices, given by their lower triangles, that may be singular up to rounding.
 
-use super::lower::{cholesky, invert_root, symmetric_product};
+use super::lower::{
+    cholesky, cholesky_factors, invert_root, invert_roots, symmetric_product, symmetric_products,
+};
 use super::triangle;
 use crate::num::{Matrix, factor};
 
@@ -11,8 +13,7 @@ use crate::num::{Matrix, factor};
 pub(super) fn posterior(q: &mut [f64], b: &mut [f64], k: usize) -> f64 {
     let diagonal: Vec<f64> = (0..k).map(|a| q[triangle(a) + a]).collect();
     let level = 16.0 * k as f64 * f64::EPSILON;
-    let whole = diagonal.iter().fold(0.0f64, |m, d| m.max(*d)) * level >= 1e-3;
-    let kept = whole.then(|| q.to_vec());
+    let kept = hides_the_prior(diagonal.iter().copied(), k).then(|| q.to_vec());
     (0..k).for_each(|a| q[triangle(a) + a] += 1.0);
     let log_determinant = cholesky(q, k);
     if let Some(kept) = kept {
@@ -25,6 +26,31 @@ pub(super) fn posterior(q: &mut [f64], b: &mut [f64], k: usize) -> f64 {
     let right = b.to_vec();
     symmetric_product(q, &right, b);
     log_determinant
+}
+
+/// Whether the prior may be lost in rounding, given the diagonal of `q`.
+#[inline(always)]
+fn hides_the_prior(diagonal: impl Iterator<Item = f64>, k: usize) -> bool {
+    diagonal.fold(0.0f64, |m, d| m.max(d)) * (16.0 * k as f64 * f64::EPSILON) >= 1e-3
+}
+
+/// [`posterior`] for `L` matrices and vectors, entry by entry, with the same bits; `None`, and nothing changed, if one of the matrices needs
+/// the care of a single one.
+#[inline(always)]
+pub(super) fn posteriors<const L: usize>(
+    q: &mut [[f64; L]],
+    b: &mut [[f64; L]],
+    k: usize,
+) -> Option<[f64; L]> {
+    if (0..L).any(|lane| hides_the_prior((0..k).map(|a| q[triangle(a) + a][lane]), k)) {
+        return None;
+    }
+    (0..k).for_each(|a| q[triangle(a) + a] = q[triangle(a) + a].map(|x| x + 1.0));
+    let log_determinant = cholesky_factors(q, k);
+    invert_roots(q, k);
+    let right = b.to_vec();
+    symmetric_products(q, &right, b);
+    Some(log_determinant)
 }
 
 /// Replaces the lower triangle of a positive semidefinite matrix by that of its inverse, or of its pseudo-inverse if it is singular up to

@@ -127,3 +127,38 @@ fn without_noise_undetermined_directions_keep_the_prior() {
         assert!((trace - free).abs() < 1e-10, "{places:?}: {trace} not {free}");
     }
 }
+
+/// Lines are solved in groups, side by side, and blocks of the table are added to all of them.
+#[test]
+fn the_bits_of_a_line_do_not_depend_on_the_others() {
+    for (p, k, noise) in [(700, 5, 0.4), (300, 12, 0.4), (60, 1, 0.4), (40, 3, 1e-24), (9, 0, 0.4)] {
+        let s = Stream::new(11, k as u64);
+        let loadings = Matrix::from_fn(p, k, |j, a| s.normal((j * k + a) as u64));
+        let of = LinearGaussian::new(vec![0.1; p], loadings, vec![noise; p]);
+        let wide = triangle(k + 1);
+        // Diagonal covariances.
+        let mut errors = vec![0.0; p * wide];
+        (0..p).for_each(|j| {
+            (0..=k).for_each(|a| errors[j * wide + triangle(a) + a] = 0.01 * (1 + j % 3) as f64)
+        });
+        for ready in [Conditional::new(of.clone()), Conditional::with_errors(of, errors, 1)] {
+            let cells = |i: usize| {
+                let places = (0..p as u32)
+                    .filter(|j| s.uniform(9_000_000 + (i * p) as u64 + u64::from(*j)) < 0.01 * i as f64);
+                let places: Vec<u32> = places.collect();
+                let values: Vec<f64> = places.iter().map(|j| s.normal(5_000_000 + u64::from(*j))).collect();
+                (places, values)
+            };
+            let lists: Vec<_> = (0..70).map(cells).collect();
+            let lines: Vec<_> = lists.iter().map(|(places, values)| (&places[..], &values[..])).collect();
+            let width = LinePosteriors::width(k);
+            let mut all = vec![f64::NAN; lines.len() * width];
+            ready.of_lines(&lines, true, &mut all);
+            for (line, together) in lines.iter().zip(all.chunks_exact(width)) {
+                let mut alone = vec![f64::NAN; width];
+                ready.of_line(line.0, line.1, true, &mut alone);
+                assert!(alone.iter().zip(together).all(|(a, b)| a.to_bits() == b.to_bits()), "{p} {k}");
+            }
+        }
+    }
+}
