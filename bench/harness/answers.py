@@ -2,11 +2,9 @@
 
 import numpy as np
 
+from . import codes
 from .data import BLOCK, beside
-
-
-class Wrong(Exception):
-    """An answer that is not accepted, with the reason."""
+from .judge import Wrong, judge
 
 
 def reference(path, k):
@@ -76,7 +74,7 @@ def check_pca(row, answer, path):
         X = np.load(path)
         codes = (X - X.mean(axis=0)) @ components.T
         errors["codes"] = float(np.abs(codes - answer["codes"]).max() / np.abs(codes).max())
-    return _judge(row, errors)
+    return judge(row, errors)
 
 
 #: Weight of the sparsity term in rows of the task "rica".
@@ -105,7 +103,7 @@ def check_rica(row, answer, path):
     if not kept.exists():
         np.save(kept, _rica_by_scipy(X, start))
     best, first = float(np.load(kept)), rica(X, start)
-    return _judge(row, {"rise": (rica(X, W) - best) / (first - best)})
+    return judge(row, {"rise": (rica(X, W) - best) / (first - best)})
 
 
 def _rica_by_scipy(X, start, steps=100):
@@ -163,12 +161,12 @@ def check_ica(row, answer, path):
         np.save(kept, amari(symmetric(X, tol=1e-15)[0] @ mixing))
     excess = amari(W @ mixing) / float(np.load(kept))
     if answer.get("free"):
-        return _judge(row, {"amari": excess})
+        return judge(row, {"amari": excess})
     Y = X @ W.T
     # The scale of a source is a convention.
     Y /= Y.std(axis=0)
     entry, white = gradient(Y)
-    return _judge(row, {"gradient": entry, "white": white, "amari": excess})
+    return judge(row, {"gradient": entry, "white": white, "amari": excess})
 
 
 def check_entries(row, answer, path):
@@ -177,7 +175,7 @@ def check_entries(row, answer, path):
     read = np.asarray(answer["array"])
     if read.shape != numbers.shape:
         raise Wrong(f"an array of shape {read.shape}, but {numbers.shape} was written")
-    return _judge(row, {"entries": float(np.abs(read - numbers).max())})
+    return judge(row, {"entries": float(np.abs(read - numbers).max())})
 
 
 def _covariance(path):
@@ -224,21 +222,21 @@ def check_fa(row, answer, path):
         raise Wrong(f"loadings of shape {loadings.shape}, or uniquenesses that are not positive")
     C = loadings.T @ loadings + np.diag(psi)
     value = np.linalg.slogdet(C)[1] + np.trace(np.linalg.solve(C, S))
-    return _judge(row, {"nats": float(value - np.load(kept)) / 2})
+    return judge(row, {"nats": float(value - np.load(kept)) / 2})
 
 
 def check_completion(row, answer, path):
     """Root mean square error over missing cells, relative to the matrix without noise."""
     X, truth = np.load(path, mmap_mode="r"), np.load(beside(path, ".truth.npy"), mmap_mode="r")
     hidden = np.isnan(X)
-    return _judge(row, {"rmse": float(np.sqrt(np.mean((np.asarray(answer["completed"]) - truth)[hidden] ** 2)))})
+    return judge(row, {"rmse": float(np.sqrt(np.mean((np.asarray(answer["completed"]) - truth)[hidden] ** 2)))})
 
 
 def check_ratings(row, answer, path):
     """Root mean square error over held-out ratings, for predictions clipped to 1 to 5."""
     hidden = np.load(beside(path, ".hidden.npy"))
     error = np.clip(np.asarray(answer["completed"], dtype=np.float64), 1, 5) - hidden
-    return _judge(row, {"rmse": float(np.sqrt(np.nanmean(error**2)))})
+    return judge(row, {"rmse": float(np.sqrt(np.nanmean(error**2)))})
 
 
 def check_gaps(row, answer, path):
@@ -258,7 +256,7 @@ def check_gaps(row, answer, path):
     if loadings.shape != (row.k, X.shape[1]) or not np.isfinite(loadings).all():
         raise Wrong(f"loadings of shape {loadings.shape}, or numbers that are not finite")
     parameters = (loadings.T, np.asarray(answer["mean"], dtype=np.float64), float(answer["noise"]))
-    return _judge(row, {"nats": float(np.load(kept) - gaps_step(X, parameters)[0]) / len(X)})
+    return judge(row, {"nats": float(np.load(kept) - gaps_step(X, parameters)[0]) / len(X)})
 
 
 def check_rpca(row, answer, path):
@@ -268,15 +266,7 @@ def check_rpca(row, answer, path):
         raise Wrong(f"a low-rank part of shape {low.shape}, or numbers that are not finite")
     values = np.linalg.svd(low, compute_uv=False)
     rank = int((values > 1e-4 * values[0]).sum())
-    return _judge(row, {"low": float(np.linalg.norm(low - truth) / np.linalg.norm(truth)), "rank": abs(rank - row.data["rank"])})
-
-
-def _judge(row, errors):
-    for name, error in errors.items():
-        allowed = row.answer.get(name)
-        if allowed is not None and not error <= allowed:
-            raise Wrong(f"{name} {error:.1e} of {allowed:.0e} allowed")
-    return errors
+    return judge(row, {"low": float(np.linalg.norm(low - truth) / np.linalg.norm(truth)), "rank": abs(rank - row.data["rank"])})
 
 
 #: Settings of rows of the task "sigma", by their names in unmix.
@@ -308,7 +298,7 @@ def check_sigma(row, answer, path):
     W = np.asarray(answer["components"])
     if W.shape[0] != row.k or np.abs(np.linalg.norm(W, axis=1) - 1).max() > 1e-5:
         raise Wrong(f"{W.shape} numbers that are not {row.k} rows of length 1")
-    return _judge(row, {"residual": sigma(np.load(path, mmap_mode="r"), W, answer.get("native", True))})
+    return judge(row, {"residual": sigma(np.load(path, mmap_mode="r"), W, answer.get("native", True))})
 
 
 def check_msp(row, answer, path):
@@ -333,167 +323,26 @@ def check_msp(row, answer, path):
         scale = np.sqrt(squares / len(X))
         cross /= len(X) * np.outer(scale**3, scale)
         errors["gradient"] = float(abs(cross - cross.T).max() / 2 / np.diag(cross).mean())
-    return _judge(row, errors)
+    return judge(row, errors)
 
-
-def check_rfn(row, answer, path):
-    """By how much the objective that an engine says differs from that of its loadings and noise, computed from the rows in double precision; of modes
-    that solve for codes, how far these are from a solution."""
-    if "certificate" in answer:
-        return _judge(row, {"certificate": float(answer["certificate"])})
-    from engines.rectified import objective
-
-    X = np.load(path, mmap_mode="r")
-    W, psi = np.asarray(answer["components"], dtype=np.float64).T, np.asarray(answer["noise"], dtype=np.float64)
-    if W.shape != (X.shape[1], row.k) or psi.shape != (X.shape[1],) or not (np.isfinite(W).all() and (psi > 0).all()):
-        raise Wrong(f"loadings of shape {W.shape} and noise of shape {psi.shape}, or not finite")
-    value = objective(X, W, psi)
-    return _judge(row, {"objective": abs(float(answer["objective"]) - value) / abs(value)})
-
-
-def lasso(X, Z, A, alpha):
-    """Objective and duality gap of codes, each summed over rows, in double precision: the gap by ``unmix.metrics.lasso_gap``, whoever found
-    the codes."""
-    import unmix
-    from scipy.sparse import csr_array
-
-    X, A, Z, value, gap = np.asarray(X, np.float64), np.asarray(A, np.float64), csr_array(Z), 0.0, 0.0
-    if Z.shape != (len(X), len(A)) or not np.isfinite(Z.data).all():
-        raise Wrong(f"codes of shape {Z.shape}, or not finite")
-    for start in range(0, len(X), BLOCK):
-        x, z = X[start : start + BLOCK], Z[start : start + BLOCK].toarray().astype(np.float64)
-        value += ((x - z @ A) ** 2).sum() / 2 + alpha * abs(z).sum()
-        gap += unmix.metrics.lasso_gap(x, z, A, alpha).sum()
-    return value, gap
-
-
-def check_lasso(row, answer, path):
-    """The gaps of all codes as a fraction of their objective."""
-    from .data import ALPHA
-
-    value, gap = lasso(np.load(path), answer["codes"], np.load(beside(path, ".atoms.npy")), ALPHA)
-    return _judge(row, {"gap": gap / value})
-
-
-def check_lasso_file(row, answer, path):
-    """The gaps of the first codes as a fraction of their objective."""
-    from engines.coders import file_alpha
-
-    from .data import random_atoms
-
-    X = np.load(path, mmap_mode="r")[: answer["codes"].shape[0]]
-    value, gap = lasso(X, answer["codes"], random_atoms(row.k, X.shape[1]), file_alpha(X, row.k))
-    return _judge(row, {"gap": gap / value})
-
-
-def check_lista(row, answer, path):
-    """The largest difference of the first codes from as many steps of ISTA in double precision, relative to the largest code."""
-    from engines.coders import LAYERS
-
-    from .data import ALPHA
-
-    X, A = np.load(path)[:2000].astype(np.float64), np.load(beside(path, ".atoms.npy")).astype(np.float64)
-    step, Z = 1 / np.linalg.norm(A, ord=2) ** 2, np.zeros((len(X), len(A)))
-    for _ in range(LAYERS):
-        Z += step * (X - Z @ A) @ A.T
-        Z = np.sign(Z) * np.maximum(np.abs(Z) - step * ALPHA, 0)
-    return _judge(row, {"codes": float(np.abs(answer["codes"][:2000] - Z).max() / np.abs(Z).max())})
-
-
-def check_lasso_wide(row, answer, path):
-    """The gap of the code as a fraction of half the squared norm of the row."""
-    from engines.coders import PART
-
-    X, A = np.load(path), np.load(beside(path, ".atoms.npy"))
-    _, gap = lasso(X, answer["codes"], A, abs(A @ X[0]).max() / PART)
-    return _judge(row, {"gap": gap / (0.5 * np.square(X).sum())})
-
-
-def check_omp(row, answer, path):
-    """How far the residuals of some rows are from orthogonal to the atoms that their codes use, and how many atoms too many these use; by
-    how much their squared error, of all rows, is above that of a pursuit in numpy."""
-    from engines.coders import N_NONZERO
-    from scipy.sparse import csr_array
-
-    some = 500
-    X, A = np.load(path)[:some].astype(np.float64), np.load(beside(path, ".atoms.npy")).astype(np.float64)
-    Z = csr_array(answer["codes"])[:some].toarray().astype(np.float64)
-    if Z.shape != (len(X), len(A)) or not np.isfinite(Z).all():
-        raise Wrong(f"codes of shape {Z.shape}, or not finite")
-    left, theirs = X - Z @ A, 0.0
-    for x in X:
-        taken, rest = [], x
-        for _ in range(N_NONZERO):
-            taken.append(int(abs(A @ rest).argmax()))
-            rest = x - np.linalg.lstsq(A[taken].T, x, rcond=None)[0] @ A[taken]
-        theirs += np.square(rest).sum()
-    return _judge(row, {
-        "orthogonal": float(abs(left @ A.T * (Z != 0)).max()),
-        "atoms": int((Z != 0).sum(axis=1).max()) - N_NONZERO,
-        "error": float(np.square(left).sum() / theirs - 1),
-    })
-
-
-def check_dictionary(row, answer, path):
-    """By how much the objective of rows that nothing was learned from is above that of SPAMS's atoms, of scikit-learn's where there is no
-    SPAMS; each row solved to a gap of 1e-6, and the largest norm of an atom above 1."""
-    import unmix
-    from engines import Job, find
-
-    from .data import ALPHA
-
-    held = np.load(beside(path, ".held.npy")).astype(np.float64)
-
-    def objective(atoms):
-        coder = unmix.SparseCoder(np.asarray(atoms, np.float64), alpha=ALPHA).fit(held)
-        return lasso(held, coder.transform(held), atoms, ALPHA)[0]
-
-    name = next(name for name in ("SPAMS", "scikit-learn") if find(row.task, name).installed())
-    kept = beside(path, f".dictionary{row.k}-{name}.npy")
-    if not kept.exists():
-        work, extract = find(row.task, name).make(Job(row, path, 1))
-        np.save(kept, objective(extract(work())["atoms"]))
-    norms = np.linalg.norm(np.asarray(answer["atoms"], np.float64), axis=1)
-    return _judge(row, {"held": objective(answer["atoms"]) / float(np.load(kept)) - 1, "norm": float(norms.max() - 1)})
-
-
-def check_rebuilt(row, answer, path):
-    """The share of the variance of the first rows that the reconstruction loses."""
-    rebuilt = np.asarray(answer["rebuilt"], np.float64)
-    X = np.load(path, mmap_mode="r")[: len(rebuilt)].astype(np.float64)
-    if rebuilt.shape != X.shape or not np.isfinite(rebuilt).all():
-        raise Wrong(f"a reconstruction of shape {rebuilt.shape}, or not finite")
-    errors = {"lost": float(((X - rebuilt) ** 2).sum() / ((X - X.mean(axis=0)) ** 2).sum())}
-    if "active" in row.answer:
-        errors["active"] = abs(answer["active"] - ACTIVE)
-    return _judge(row, errors)
-
-
-def check_tuned(row, answer, path):
-    """The mean loss of the last epoch."""
-    return _judge(row, {"loss": float(answer["loss"])})
-
-
-#: Mean number of active units that the penalty of the task "sae relu" is meant to leave.
-ACTIVE = 64
 
 CHECKS = {
-    "fine-tuning": check_tuned,
-    "dae": check_rebuilt,
-    "rbm": check_rebuilt,
-    "sae": check_rebuilt,
-    "sae relu": check_rebuilt,
-    "sae file": check_rebuilt,
-    "lasso": check_lasso,
-    "lasso file": check_lasso_file,
-    "lista": check_lista,
-    "lasso wide": check_lasso_wide,
-    "omp": check_omp,
-    "dictionary": check_dictionary,
-    "rfn": check_rfn,
-    "rfn step": check_rfn,
-    "rfn coordinate step": check_rfn,
-    "rfn file step": check_rfn,
+    "fine-tuning": codes.check_tuned,
+    "dae": codes.check_rebuilt,
+    "rbm": codes.check_rebuilt,
+    "sae": codes.check_rebuilt,
+    "sae relu": codes.check_rebuilt,
+    "sae file": codes.check_rebuilt,
+    "lasso": codes.check_lasso,
+    "lasso file": codes.check_lasso_file,
+    "lista": codes.check_lista,
+    "lasso wide": codes.check_lasso_wide,
+    "omp": codes.check_omp,
+    "dictionary": codes.check_dictionary,
+    "rfn": codes.check_rfn,
+    "rfn step": codes.check_rfn,
+    "rfn coordinate step": codes.check_rfn,
+    "rfn file step": codes.check_rfn,
     "pca": check_pca,
     "pca_file": check_pca,
     "fit_transform": check_pca,

@@ -5,10 +5,11 @@ use super::likelihood::Moments;
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::machine::{check_memory, check_square};
-use crate::num::{Dtype, Matrix, Real};
+use crate::num::{Dtype, Matrix, Real, parallel};
 use crate::run::Run;
 use crate::spectrum::{check_total, hidden_columns, no_variance_of};
 use crate::stats::{FeatureView, GatherScatter, Scatter, root_of_squares};
+use std::borrow::Cow;
 
 /// Moments of rows, and the scales of the columns.
 pub(super) struct RowMoments {
@@ -38,6 +39,9 @@ pub(super) struct Incomplete {
     /// Full passes over the rows.
     pub(super) sweeps: u64,
 }
+
+/// Columns that one thread standardises at a time.
+const BLOCK: usize = 512;
 
 impl RowMoments {
     /// From one sweep if there are more rows than columns, otherwise from the rows in memory.
@@ -107,44 +111,38 @@ impl RowMoments {
         let (n, p) = (rows.n_rows().unwrap_or(0) as usize, rows.n_features());
         let numbers = (n as u64).saturating_mul(p as u64);
         check_memory(
-            &format!(
-                "{n} rows of {p} numbers in double precision, and copies divided by their scales and by their noise,"
-            ),
-            numbers.saturating_mul(8 * 3),
+            &format!("{n} rows of {p} numbers in double precision, and a copy divided by their scales,"),
+            numbers.saturating_mul(8 * 2),
             "choose fewer columns",
         )?;
-        /// Columns that are transposed at a time: those of a row fill two lines of a cache.
-        const TRANSPOSED: usize = 16;
         run.stage("rows")?;
-        let all = rows.picked((0..n as u64).collect(), run)?;
+        let lent = rows.source().random().and_then(|random| random.lend(0..n as u64));
+        let all = match lent {
+            Some(lent) => Cow::Borrowed(lent),
+            None => Cow::Owned(rows.picked((0..n as u64).collect(), run)?),
+        };
         let view = FeatureView::new(rows.n_samples(), rows.weights(), true, false);
+        let mut lines = vec![0.0; n * p];
+        let blocks = lines.chunks_mut(n * BLOCK).enumerate();
+        let found =
+            parallel::map(blocks, |(block, lines)| standardized(&all, &view, (n, p, block * BLOCK), lines));
+        drop(all);
         let (mut mean, mut varying, mut scales) = (Vec::with_capacity(p), Vec::new(), Vec::new());
-        let mut lines = Vec::with_capacity(n * p);
-        let mut some = vec![T::default(); TRANSPOSED * n];
-        for first in (0..p).step_by(TRANSPOSED) {
-            let columns = first..p.min(first + TRANSPOSED);
-            for (i, row) in all.chunks_exact(p).enumerate() {
-                for (column, x) in some.chunks_exact_mut(n).zip(&row[columns.clone()]) {
-                    column[i] = *x;
-                }
+        for (j, (of_column, length)) in found.into_iter().flatten().enumerate() {
+            if !length.is_finite() || !of_column.is_finite() {
+                return Err(rows.not_finite("factor-analysis"));
             }
-            for (j, column) in columns.zip(some.chunks_exact(n)) {
-                let start = lines.len();
-                let feature = view.push(column, &mut lines);
-                mean.push(feature.mean);
-                let length = root_of_squares(lines[start..].iter().copied()).unwrap_or(0.0);
-                if !length.is_finite() || !feature.mean.is_finite() {
-                    return Err(rows.not_finite("factor-analysis"));
-                }
-                if length == 0.0 {
-                    lines.truncate(start);
-                    continue;
-                }
-                lines[start..].iter_mut().for_each(|x| *x /= length);
-                varying.push(j);
-                scales.push(length / rows.n_samples().sqrt());
+            mean.push(of_column);
+            if length == 0.0 {
+                continue;
             }
+            if varying.len() < j {
+                lines.copy_within(j * n..(j + 1) * n, varying.len() * n);
+            }
+            varying.push(j);
+            scales.push(length / rows.n_samples().sqrt());
         }
+        lines.truncate(varying.len() * n);
         let moments = Moments::Columns(Matrix::from_vec(varying.len(), n, lines));
         let n_constant = p - varying.len();
         Ok(Self {
@@ -195,4 +193,36 @@ impl RowMoments {
         self.varying.iter().zip(values).for_each(|(&j, v)| all[j] = *v);
         all
     }
+}
+
+/// Writes columns from `first` on of the `n x p` rows as `lines`, each centred and divided by its length, unless that is 0; returns their means
+/// and lengths.
+fn standardized<T: Real>(
+    rows: &[T],
+    view: &FeatureView<'_>,
+    (n, p, first): (usize, usize, usize),
+    lines: &mut [f64],
+) -> Vec<(f64, f64)> {
+    /// Columns that are transposed at a time: those of a row fill two lines of a cache.
+    const TRANSPOSED: usize = 16;
+    let (mut some, mut line) = (vec![T::default(); TRANSPOSED * n], Vec::new());
+    let mut found = Vec::with_capacity(lines.len() / n);
+    for (group, lines) in lines.chunks_mut(TRANSPOSED * n).enumerate() {
+        let from = first + group * TRANSPOSED;
+        let columns = from..from + lines.len() / n;
+        for (i, row) in rows.chunks_exact(p).enumerate() {
+            for (column, x) in some.chunks_exact_mut(n).zip(&row[columns.clone()]) {
+                column[i] = *x;
+            }
+        }
+        for (column, out) in some.chunks_exact(n).zip(lines.chunks_exact_mut(n)) {
+            line.clear();
+            let feature = view.push(column, &mut line);
+            let length = root_of_squares(line.iter().copied()).unwrap_or(0.0);
+            let divisor = if length == 0.0 { 1.0 } else { length };
+            out.iter_mut().zip(&line).for_each(|(out, x)| *out = x / divisor);
+            found.push((feature.mean, length));
+        }
+    }
+    found
 }
