@@ -52,6 +52,7 @@ def scatter(
 
     See Also
     --------
+    biplot : The same points, and arrows of columns.
     sources : Time courses.
 
     Examples
@@ -62,13 +63,19 @@ def scatter(
     >>> ax.get_xlabel().startswith("component 0")
     True
     """
+    return points(model, X, components, color, ax)[0]
+
+
+def points(model: Estimator, X: Rows, components: Chosen, color: ArrayLike | str | None, ax: Axes | None) -> tuple[Axes, list[int], Array]:
+    """What `scatter` draws: the axes, the two components, and the codes, of shape (n_samples, 2)."""
     check_is_fitted(model)
     pair = ordered(model._model, "components", components)
     if len(pair) != 2:
         raise ValueError(f"components must be two components, one for x and one for y, got {components!r}")
     if isinstance(color, str):
         color, X = _of_column(model, X, color)
-    x, y = np.asarray(model.encode(X), dtype=np.float64)[:, pair].T
+    codes = np.asarray(model.encode(X), dtype=np.float64)[:, pair]
+    x, y = codes.T
     values = None if color is None else np.asarray(color)
     if values is not None and values.shape != x.shape:
         raise ValueError(f"color has shape {values.shape}, but there are {len(x)} rows; give one value for each")
@@ -80,12 +87,12 @@ def scatter(
     elif _are_labels(values):
         _labelled(ax, x, y, values, style)
     else:
-        points = ax.scatter(x, y, c=values.astype(np.float64), **style)
-        bar = ax.figure.colorbar(points, ax=ax, label=getattr(color, "name", None) or "")
+        shaded = ax.scatter(x, y, c=values.astype(np.float64), **style)
+        bar = ax.figure.colorbar(shaded, ax=ax, label=getattr(color, "name", None) or "")
         if bar.solids is not None:
             bar.solids.set_alpha(1)
     ax.set(xlabel=_axis_label(model, pair[0]), ylabel=_axis_label(model, pair[1]))
-    return ax
+    return ax, pair, codes
 
 
 def _axis_label(model: Estimator, i: int) -> str:
