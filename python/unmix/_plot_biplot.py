@@ -136,7 +136,7 @@ def _named(ax: Axes, names: list[str], tips: Array, codes: Array) -> None:
     for name, tip in zip(names, at, strict=True):
         short = name if len(name) <= _LETTERS else name[: _LETTERS - 1] + "\N{HORIZONTAL ELLIPSIS}"
         text = ax.annotate(
-            short, ax.transData.inverted().transform(tip), (0, 0), textcoords="offset points", ha="center", va="center", fontsize="small"
+            short, tuple(ax.transData.inverted().transform(tip)), (0, 0), textcoords="offset points", ha="center", va="center", fontsize="small"
         )
         text.set_path_effects([withStroke(linewidth=2.5, foreground=ax.get_facecolor())])
         extent = text.get_window_extent()
