@@ -155,6 +155,16 @@ def test_patches_that_make_no_pictures_are_refused(tmp_path):
             rows.reconstruct_from_patches(given)
 
 
+def test_a_fit_to_one_picture_names_the_argument_for_patches(tmp_path):
+    Image.fromarray(np.zeros((12, 16), dtype=np.uint8)).save(tmp_path / "x.png")
+    for rows, remedy in [
+        (unmix.open(tmp_path / "x.png"), r"cut it into patches, each a row, as with patches=\(8, 8\), or give more pictures"),
+        (tmp_path / "x.png", r"as with unmix.open\(..., patches=\(8, 8\)\), or give more pictures"),
+    ]:
+        with pytest.raises(ValueError, match="a fit to one picture is not possible: a whole picture is one row, .*" + remedy):
+            PCA().fit(rows)
+
+
 def patches(folder):
     """Eight random pictures in two handles: 96 patches of 4x4 pixels, and 96 of 2x8."""
     rng = np.random.RandomState(0)

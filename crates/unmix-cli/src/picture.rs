@@ -91,8 +91,9 @@ pub(crate) fn reconstruct(
     for (picture, path) in pictures.iter().zip(targets) {
         unmix_io::write_png(path, &picture.pixels, &picture.shape)?;
     }
+    let whose = if pictures.len() == 1 { "its" } else { "their" };
     terminal::note(&format!(
-        "{}; {:.2} % of their pixels were outside 0 to 1 and are clipped",
+        "{}; {:.2} % of {whose} pixels were outside 0 to 1 and are clipped",
         written(targets, args),
         100.0 * share
     ));

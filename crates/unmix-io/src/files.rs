@@ -202,6 +202,11 @@ impl Files {
         pictures.then(|| self.options.row_of_pictures())
     }
 
+    /// [`Options::one_picture`] of these files.
+    pub fn one_picture(&self) -> Error {
+        self.options.one_picture()
+    }
+
     /// Opens the files.
     ///
     /// # Errors
