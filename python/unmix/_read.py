@@ -239,8 +239,9 @@ class Files:
         """Return the pictures that patches make, with overlapping patches averaged.
 
         It is what ``unmix reconstruct MODEL x.png --patches 8x8 --stride 1 -o out.png`` writes, before pixels are clipped to 0 to 1 and
-        rounded to 8 bits; for one picture of grey and a stride of 1 also what scikit-learn's ``reconstruct_from_patches_2d`` returns. Patches of ``normalise=True`` get the mean and the standard deviation of the patch in the file again. Pixels in no
-        patch, at the right or lower edges, are those of the file; a warning gives their share, which is 0 for ``stride=1``.
+        rounded to 8 bits; for one picture and a stride of 1 also what scikit-learn's ``reconstruct_from_patches_2d`` returns. Patches of
+        ``normalise=True`` get the mean and the standard deviation of the patch in the file again. Pixels in no patch, at the right or lower
+        edges, are those of the file; a warning gives their share, which is 0 for ``stride=1``.
 
         Parameters
         ----------
