@@ -59,6 +59,11 @@ unsafe impl Send for Address {}
 // SAFETY: the same.
 unsafe impl Sync for Address {}
 
+/// The options with which a path is read.
+fn path_options() -> unmix_io::Options {
+    unmix_io::Options { wording: unmix_io::Wording::PythonPath, ..Default::default() }
+}
+
 impl Input {
     /// From an array of two axes, a sparse matrix, files that were opened, or a path as text. `fitted` says how the pictures of the fit or of
     /// the batches before were read, if there are any: pictures that are read in another way give a warning, before anything is computed.
@@ -121,12 +126,7 @@ impl Input {
             Input::Array(lent) => Ok((lent.rows(names)?, Notices::default())),
             Input::Sparse(lent) => Ok((lent.rows(names)?, Notices::default())),
             Input::Path(path) => {
-                let options = unmix_io::Options {
-                    wanted: names,
-                    row_names,
-                    wording: unmix_io::Wording::PythonPath,
-                    ..Default::default()
-                };
+                let options = unmix_io::Options { wanted: names, row_names, ..path_options() };
                 Ok(notices(unmix_io::open_with(path, &options, run)?))
             }
             Input::Files(files) => {
@@ -138,6 +138,18 @@ impl Input {
                 Ok(notices(input))
             }
         }
+    }
+
+    /// Refuses a fit to rows that are a single picture, which is not cut into patches.
+    pub(crate) fn check_pictures(&self, rows: &AnyRows<'_>) -> unmix::Result<()> {
+        let whole = unmix_io::Options::default().row_of_pictures();
+        if rows.n_rows() != Some(1) || self.pictures() != Some(whole) {
+            return Ok(());
+        }
+        Err(match self {
+            Input::Files(files) => files.one_picture(),
+            _ => path_options().one_picture(),
+        })
     }
 
     /// What a row is, in words, if the input is pictures.

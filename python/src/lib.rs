@@ -121,6 +121,7 @@ fn fit(
     let (fitted, notices) = observed(py, run_options.into(), observer, input.dtype(), cost, move |run| {
         options.fit(run, |run| {
             let (mut rows, notices) = input.rows(names, run)?;
+            input.check_pictures(&rows)?;
             if let Some(weights) = weights {
                 rows = rows.weighted(weights)?;
             }

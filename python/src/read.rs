@@ -4,11 +4,12 @@ use crate::call::{RunOptionsTuple, call};
 use crate::error::raised;
 use crate::input::warn_notes;
 use crate::sparse::{Compressed, csr, stored};
-use numpy::{Element, PyArray1, PyArrayMethods};
+use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
-use unmix::data::VecSink;
+use unmix::data::{Sink, VecSink};
 use unmix::{AnyRows, Dtype, Real, Rows, Run};
 use unmix_io::{Options, Patches, Pixels, Wording};
 
@@ -162,6 +163,38 @@ impl Files {
     fn missing(&self, py: Python<'_>, run_options: RunOptionsTuple) -> PyResult<Vec<u64>> {
         let files = self.inner.clone();
         call(py, run_options.into(), Dtype::F64, None, move |run| files.missing(run))
+    }
+
+    /// Pictures of these patches, of which there is one in each row.
+    fn reconstruct_from_patches<'py>(
+        &self,
+        py: Python<'py>,
+        run_options: RunOptionsTuple,
+        patches: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Vec<Bound<'py, PyArrayDyn<f64>>>> {
+        let files = self.inner.clone();
+        let (n, p) = patches.as_array().dim();
+        let numbers: Vec<f64> = patches.as_array().iter().copied().collect();
+        let result = call(py, run_options.into(), Dtype::F64, None, move |run| {
+            let Some(cut) = files.cut_images(run)? else {
+                return Ok(Err("the rows of these files are not patches; give patches and stride, as in unmix.open(..., patches=(8, 8), stride=1)".into()));
+            };
+            let mut assembly = cut.assembly()?;
+            if (n as u64, p) != (cut.n_patches(), cut.n_features()) {
+                let of =
+                    format!("the pictures have {} patches of {} numbers", cut.n_patches(), cut.n_features());
+                return Ok(Err(format!("patches has shape ({n}, {p}), but {of}")));
+            }
+            assembly.put(&numbers)?;
+            let pictures = assembly.finish()?;
+            Ok(Ok((cut.note_on_uncovered(&pictures), pictures)))
+        })?;
+        let (note, pictures) = result.map_err(PyValueError::new_err::<String>)?;
+        warn_notes(py, note.as_slice())?;
+        pictures
+            .into_iter()
+            .map(|picture| PyArray1::from_vec(py, picture.pixels).reshape(picture.shape))
+            .collect()
     }
 
     /// Raises an error if a file has changed since it was opened.

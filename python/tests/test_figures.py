@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import unmix
-from unmix import PCA, PPCA, RFN, FactorAnalysis, FastICA, RobustPCA, SparseCoder, plot
+from unmix import PCA, PPCA, RFN, FactorAnalysis, FastICA, RobustPCA, SparseCoder, SubspaceClustering, plot
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -32,6 +32,7 @@ CALLS = {
     "affinities": (1, lambda **into: plot.affinities([[0, 2], [2, 0]], [0, 1], **into)),
     "atoms": (3, lambda **into: plot.atoms(SparseCoder(np.eye(6)[:4], alpha=0.1).fit(rows()), rows(), feature_shape=(2, 3), **into)),
     "biclusters": (1, lambda **into: plot.biclusters(*modules(), **into)),
+    "biplot": (1, lambda **into: plot.biplot(PCA(2).fit(rows()), rows(), **into)),
     "components": (2, lambda **into: plot.components(PCA(2).fit(rows()), feature_shape=(2, 3), **into)),
     "factor_correlations": (1, lambda **into: plot.factor_correlations(FactorAnalysis(2, rotation="promax").fit(rows()), **into)),
     "gaps": (1, lambda **into: plot.gaps(rows(), **into)),
@@ -257,3 +258,68 @@ def test_atoms_are_sorted_by_use_with_histograms_of_use_and_of_rows():
         plot.atoms(coder, feature_shape=(3, 3))
     with pytest.raises(ValueError, match="n_atoms must be at least 1, got 0"):
         plot.atoms(coder, n_atoms=0)
+
+
+def arrows_of(ax):
+    """Tips of the arrows of a biplot, and the texts beside them, in one order."""
+    tips = np.array([arrow.xy for arrow in ax.texts if not arrow.get_text()])
+    return tips, [text for text in ax.texts if text.get_text()]
+
+
+def test_arrows_of_a_biplot_are_what_components_add_to_columns():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(rows() * [1, 1, 5, 1, 0, 1], columns=[*"abcde", "a column with a long name"])
+    model = PCA(3).fit(X)
+    codes = model.transform(X)
+    ax = plot.biplot(model, X, components=(2, 0), n_columns=4, color=X["a"])
+    assert_array_equal(ax.collections[0].get_offsets(), codes[:, [2, 0]])
+    tips, texts = arrows_of(ax)
+    # Row by row the inner products of points and arrows, in standard deviations, are what the two components add to the columns.
+    added = codes[:, [2, 0]] @ model.mixing_[:, [2, 0]].T
+    largest = np.argsort(-added.std(axis=0))[:4]
+    assert [text.get_text()[:17] for text in texts] == [X.columns[j][:17] for j in largest]
+    spread = codes[:, [2, 0]].std(axis=0)
+    drawn = (codes[:, [2, 0]] / spread) @ (tips / spread).T
+    assert_allclose(drawn / drawn.std(), added[:, largest] / added[:, largest].std(), atol=1e-9)
+    # The longest arrow ends at 85 % of the outermost point of one axis.
+    assert_allclose(np.max(np.abs(tips) / np.abs(codes[:, [2, 0]]).max(axis=0)), 0.85)
+    # A constant column has no arrow.
+    assert len(arrows_of(plot.biplot(model, X, n_columns=6))[1]) == 5
+    assert [text.get_text() for text in arrows_of(plot.biplot(PCA(2).fit(X.to_numpy()), X.to_numpy(), n_columns=1))[1]] == ["column 2"]
+
+
+def test_columns_of_a_biplot_are_in_the_units_of_the_model():
+    X = rows()
+    scaled = X * [1, 1e6, 1, 1, 1e-6, 1]
+    # Standardised columns, and those of factor analysis, do not depend on their units.
+    for of in (lambda X: PCA(2, standardize=True).fit(X), lambda X: FactorAnalysis(2, tol=1e-10, max_iter=5000).fit(X)):
+        ours, theirs = (arrows_of(plot.biplot(of(rows), rows, n_columns=6))[0] for rows in (X, scaled))
+        assert_allclose(ours, theirs, rtol=1e-3, atol=1e-3)
+    assert [text.get_text() for text in arrows_of(plot.biplot(PCA(2).fit(scaled), scaled, n_columns=1))[1]] == ["column 1"]
+
+
+def test_names_in_a_biplot_cover_no_other_and_stand_at_their_own_arrows():
+    ax = plot.biplot(PCA(2).fit(rows()), rows(), n_columns=6)
+    ax.figure.canvas.draw()
+    tips, texts = arrows_of(ax)
+    tips = ax.transData.transform(tips)
+    boxes = [np.array(text.get_window_extent().get_points()) for text in texts]
+    frame = np.array(ax.get_window_extent().get_points())
+    distance = np.array([[np.linalg.norm(np.maximum(np.maximum(low - tip, tip - high), 0)) for tip in tips] for low, high in boxes])
+    for i, box in enumerate(boxes):
+        assert np.all(box[0] >= frame[0]) and np.all(box[1] <= frame[1])
+        assert np.argmin(distance[i]) == i
+        assert not any(np.all((box[0] < other[1]) & (other[0] < box[1])) for other in boxes[:i])
+
+
+def test_a_biplot_needs_loadings_of_components():
+    X = rows()
+    with pytest.raises(ValueError, match="columns of mixing_, and this PCA with whiten='zca' has codes that belong to columns"):
+        plot.biplot(PCA(2, whiten="zca").fit(X), X)
+    with pytest.raises(ValueError, match="columns of mixing_, and this SubspaceClustering has none"):
+        plot.biplot(SubspaceClustering(n_clusters=2, n_components=2, algorithm="k-subspaces").fit(X), X)
+    for wrong in (0, 1.5, True, "3"):
+        with pytest.raises(ValueError, match="n_columns must be a positive integer, got "):
+            plot.biplot(PCA(2).fit(X), X, n_columns=wrong)
+    with pytest.raises(ValueError, match="components must be two components"):
+        plot.biplot(PCA(3).fit(X), X, components="0-2")

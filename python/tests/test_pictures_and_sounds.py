@@ -1,17 +1,25 @@
 """Pictures and sounds are read as other packages read them."""
 
 import copy
+import functools
 import pickle
+import shutil
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 from scipy.io import wavfile
+from sklearn.feature_extraction.image import reconstruct_from_patches_2d
 from test_readers import SEEDS, assert_same, random, without_run
 
 import unmix
 from unmix import ICA, PCA, PPCA, RFN, DictionaryLearning, SparseAutoencoder, SparseCoder, SubspaceClustering
+
+UNMIX = shutil.which("unmix", path=str(Path(sys.executable).parent)) or "unmix"
 
 
 @SEEDS
@@ -92,6 +100,69 @@ def test_pictures_and_an_array_of_their_pixels_give_the_same_model(tmp_path):
     np.save(tmp_path / "x.npy", pixels / 255)
     models = [PCA(3, random_state=0).fit(tmp_path / name) for name in ["pictures", "x.npy"]]
     assert without_run(models[0]) == without_run(models[1])
+
+
+@SEEDS
+@pytest.mark.parametrize("mode", ["L", "RGB"])
+def test_patches_are_put_together_as_on_the_command_line_and_by_scikit_learn(tmp_path, mode, seed):
+    rng = np.random.RandomState(seed)
+    for i, size in enumerate([(13, 17), (11, 20)]):
+        Image.fromarray(rng.randint(0, 256, size=(*size, 3) if mode == "RGB" else size).astype(np.uint8)).save(tmp_path / f"{i}.png")
+    model = PCA(5).fit(unmix.open(tmp_path / "*.png", patches=(4, 5), stride=1))
+    model.save(tmp_path / "m.safetensors")
+    for settings in [dict(stride=1), dict(stride=2, padding=3), dict(stride=3, normalise=True)]:
+        rows = unmix.open([tmp_path / "0.png", tmp_path / "1.png"], patches=(4, 5), **settings)
+        with warnings.catch_warnings():
+            # Of patches that are read in another way than those of the fit, and of pixels that no patch covers.
+            warnings.simplefilter("ignore", UserWarning)
+            pictures = rows.reconstruct_from_patches(model.inverse_transform(model.transform(rows)))
+        assert [picture.dtype for picture in pictures] == [np.float64] * 2
+        flags = [word for name, value in settings.items() for word in [f"--{name}", str(value)][: 1 if value is True else 2]]
+        arguments = ["reconstruct", "m.safetensors", "0.png", "1.png", "--patches", "4x5", *flags, "-o", "out/"]
+        subprocess.run([UNMIX, *arguments], cwd=tmp_path, check=True, capture_output=True)
+        for i, picture in enumerate(pictures):
+            theirs = np.asarray(Image.open(tmp_path / "out" / f"{i}.png"))
+            np.testing.assert_array_equal(np.floor(255 * np.clip(picture, 0, 1) + 0.5), theirs)
+    one = unmix.open(tmp_path / "0.png", patches=(4, 5), stride=1)
+    changed = one.read() + rng.rand(*one.shape)
+    windows = changed.reshape(-1, 4, 5, 3) if mode == "RGB" else changed.reshape(-1, 4, 5)
+    (picture,) = one.reconstruct_from_patches(windows)
+    np.testing.assert_array_equal(picture, one.reconstruct_from_patches(changed)[0])
+    np.testing.assert_allclose(picture, reconstruct_from_patches_2d(windows, picture.shape), rtol=1e-13)
+
+
+def test_patches_that_make_no_pictures_are_refused(tmp_path):
+    pixels = np.random.RandomState(0).randint(0, 256, size=(12, 16)).astype(np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "x.png")
+    opened = functools.partial(unmix.open, tmp_path / "x.png")
+    whole = opened(patches=(5, 5), stride=1)
+    np.testing.assert_allclose(whole.reconstruct_from_patches(whole.read())[0], pixels / 255, rtol=1e-13)
+    side_by_side = opened(patches=(5, 5))
+    with pytest.warns(UserWarning, match=r"21.88 % of the pixels, .* left as they were; with stride=1 patches cover all pixels"):
+        (picture,) = side_by_side.reconstruct_from_patches(0 * side_by_side.read())
+    assert np.all(picture[:10, :15] == 0)
+    np.testing.assert_array_equal(picture[10:], pixels[10:] / 255)
+    for rows, given, message in [
+        (whole, whole.read()[1:], r"patches has shape \(95, 25\), but the pictures have 96 patches of 25 numbers"),
+        (whole, whole.read()[:, 1:], r"patches has shape \(96, 24\), but the pictures have 96 patches of 25 numbers"),
+        (whole, np.zeros(25), r"patches must have a row for each patch, got an array of shape \(25,\)"),
+        (opened(), np.zeros((1, 192)), r"the rows of these files are not patches; give patches and stride, as in unmix.open\(..., patches=\(8, 8\), stride=1\)"),
+        (opened(patches=(5, 5), stride=1, rows=(0, 3)), np.zeros((3, 25)), "were selected; leave out rows, columns, drop and transpose"),
+        (opened(patches=(5, 5), number=9), np.zeros((9, 25)), "leave out number, or replace it by stride=1 for all patches"),
+        (opened(patches=(5, 5), stride=6), np.zeros((2, 25)), "gaps between patches that are 6 pixels apart; give stride=5 or less"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            rows.reconstruct_from_patches(given)
+
+
+def test_a_fit_to_one_picture_names_the_argument_for_patches(tmp_path):
+    Image.fromarray(np.zeros((12, 16), dtype=np.uint8)).save(tmp_path / "x.png")
+    for rows, remedy in [
+        (unmix.open(tmp_path / "x.png"), r"cut it into patches, each a row, as with patches=\(8, 8\), or give more pictures"),
+        (tmp_path / "x.png", r"as with unmix.open\(..., patches=\(8, 8\)\), or give more pictures"),
+    ]:
+        with pytest.raises(ValueError, match="a fit to one picture is not possible: a whole picture is one row, .*" + remedy):
+            PCA().fit(rows)
 
 
 def patches(folder):

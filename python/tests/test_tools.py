@@ -167,11 +167,24 @@ def test_points_are_the_codes_and_colours_the_labels():
     assert (whitened.get_xlabel(), whitened.get_ylabel()) == ("component 98", "component 99")
     for wrong, message in [
         (dict(components=(0, 4)), "the model has 4 components"),
-        (dict(components="0-2"), "must be two components, one for x and one for y, got '0-2'"),
+        (dict(components="0-3"), "must be two or three components, one for each axis, got '0-3'"),
+        (dict(components=(0, 1, 2), ax=many), "three components need axes in three dimensions"),
         (dict(color=[1, 2]), "there are 300 rows"),
     ]:
         with pytest.raises(ValueError, match=message):
             plot.scatter(model, data.X, **wrong)
+
+
+def test_three_components_are_drawn_in_three_dimensions():
+    data = datasets.patterns(300, side=10, n_patterns=3)
+    model = PCA(4).fit(data.X)
+    codes = model.transform(data.X)
+    ax = plot.scatter(model, data.X, components=(2, 0, 1), color=data.labels)
+    assert ax.name == "3d" and ax.get_zlabel().startswith("component 1 (")
+    for label, points in enumerate(ax.collections):
+        assert_array_equal(np.transpose(points._offsets3d), codes[data.labels == label][:, [2, 0, 1]])
+    given = ax.figure.add_subplot(projection="3d")
+    assert plot.scatter(model, data.X, components="0-2", color=data.X[:, 0], ax=given) is given
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])

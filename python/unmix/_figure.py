@@ -13,13 +13,16 @@ if TYPE_CHECKING:
     from ._types import AxesOfPanels
 
 
-def axes_or_new(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
-    """``ax``, or new axes in a figure of this size in inches; the default size is that of matplotlib."""
+def axes_or_new(ax: Axes | None, size: tuple[float, float] | None = None, spatial: bool = False) -> Axes:
+    """``ax``, or new axes in a figure of this size in inches; the default size is that of matplotlib. ``spatial`` axes have three dimensions."""
     if ax is not None:
+        if spatial and not hasattr(ax, "zaxis"):
+            raise ValueError("three components need axes in three dimensions: give ax=figure.add_subplot(projection='3d'), or leave ax out")
         return ax
     import matplotlib.pyplot as plt
 
-    return plt.figure(layout="constrained", figsize=size).add_subplot()
+    figure = plt.figure(layout="constrained", figsize=size)
+    return figure.add_subplot(projection="3d") if spatial else figure.add_subplot()
 
 
 def given_axes(axes: AxesOfPanels, needed: int, what: str) -> list[Axes]:

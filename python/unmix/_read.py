@@ -15,7 +15,7 @@ from ._threads import threads_here
 from ._types import Array, ArrayOrSparse, Path
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Unpack
 
 #: The types of computations, as accepted by NumPy.
@@ -235,6 +235,44 @@ class Files:
         """
         return self._files.read(_run_arguments())
 
+    def reconstruct_from_patches(self, patches: ArrayLike) -> list[NDArray[np.float64]]:
+        """Return the pictures that patches make, with overlapping patches averaged.
+
+        It is what ``unmix reconstruct MODEL x.png --patches 8x8 --stride 1 -o out.png`` writes, before pixels are clipped to 0 to 1 and
+        rounded to 8 bits; for one picture and a stride of 1 also what scikit-learn's ``reconstruct_from_patches_2d`` returns. Patches of
+        ``normalise=True`` get the mean and the standard deviation of the patch in the file again. Pixels in no patch, at the right or lower
+        edges, are those of the file; a warning gives their share, which is 0 for ``stride=1``.
+
+        Parameters
+        ----------
+        patches : array-like of shape (n_patches, n_features) or (n_patches, height, width) or (n_patches, height, width, 3)
+            All patches, in the order of the rows of this handle: reconstructions, as returned by ``inverse_transform``.
+
+        Returns
+        -------
+        list of ndarray of shape (height, width) or (height, width, 3)
+            A picture for each of ``paths``.
+
+        See Also
+        --------
+        Files.read : The patches of the files.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, unmix
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "x.pgm")
+        >>> _ = path.write_bytes(b"P5 4 3 255 " + bytes(range(0, 120, 10)))
+        >>> patches = unmix.open(path, patches=(2, 2), stride=1)
+        >>> pca = unmix.PCA(n_components=1).fit(patches)
+        >>> pictures = patches.reconstruct_from_patches(pca.inverse_transform(pca.transform(patches)))
+        >>> [picture.shape for picture in pictures]
+        [(3, 4)]
+        """
+        rows = np.asarray(patches, dtype=np.float64)
+        if rows.ndim < 2:
+            raise ValueError(f"patches must have a row for each patch, got an array of shape {rows.shape}")
+        return self._files.reconstruct_from_patches(_run_arguments(), rows.reshape(len(rows), int(np.prod(rows.shape[1:]))))
+
     def __len__(self) -> int:
         return self.shape[0]
 
@@ -366,8 +404,8 @@ def open(
     Returns
     -------
     Files
-        A handle with ``shape``, ``names``, ``dtype``, ``missing``, ``head()`` and ``read()``. Nothing is rescaled, except images (0 to
-        1) and ``.wav`` (-1 to 1).
+        A handle with ``shape``, ``names``, ``dtype``, ``missing``, ``head()``, ``read()``, and ``reconstruct_from_patches()`` for pictures.
+        Nothing is rescaled, except images (0 to 1) and ``.wav`` (-1 to 1).
 
     See Also
     --------

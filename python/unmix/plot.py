@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._components import ordered
 from ._figure import axes_or_new, figure_of
 from ._plot_atoms import atoms
+from ._plot_biplot import biplot
 from ._plot_gaps import gaps, held_out
 from ._plot_latents import factor_correlations, loadings, traversals
 from ._plot_modules import biclusters, module
@@ -33,6 +34,7 @@ __all__ = [
     "affinities",
     "atoms",
     "biclusters",
+    "biplot",
     "components",
     "factor_correlations",
     "gaps",

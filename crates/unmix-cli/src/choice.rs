@@ -1,7 +1,9 @@
 //! The method of a fit and its number of components, as given on the command line.
 
 use crate::failure::Failure;
+use crate::terminal;
 use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
 use unmix::method::{self, Method};
 use unmix::{AnyRows, Error, METHODS, Result, with_rows};
 
@@ -22,6 +24,18 @@ pub(crate) fn method(name: &str) -> Result<&'static Method> {
             Error::Unknown { kind, got, suggestion: Some((*key).into()), known }
         }
         (e, _) => e,
+    })
+}
+
+/// The method of this name, which comes before these inputs; other usage is refused.
+pub(crate) fn method_before(name: &str, inputs: &[PathBuf]) -> std::result::Result<&'static Method, Failure> {
+    let key = inputs.iter().filter_map(|input| input.to_str()).find(|input| method::find(input).is_ok());
+    method(name).map_err(|e| match key {
+        Some(key) if Path::new(name).exists() => Failure::Usage(format!(
+            "the method must come before the input: unmix fit {}",
+            terminal::command(&[key, name])
+        )),
+        _ => Failure::Usage(e.to_string()),
     })
 }
 

@@ -6,7 +6,7 @@ use crate::interrupt;
 use crate::output::{self, Destination};
 use crate::progress::Progress;
 use crate::terminal::{self, TITLE, TYPED, paint};
-use crate::{choice, input, list, names, units, weights};
+use crate::{choice, input, list, names, picture, units, weights};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use unmix::model::{Counted, Tensor, Tensors};
@@ -95,7 +95,14 @@ fn rows(args: &Fit, files: &[PathBuf], run: &Run<'_>) -> Result<(AnyRows<'static
             (input.rows, None, n_notes)
         }
         false => {
-            let mut input = unmix_io::open_many(files, &weights::options(args)?, run)?;
+            let options = weights::options(args)?;
+            let mut input = unmix_io::open_many(files, &options, run)?;
+            if input.rows.n_rows() == Some(1)
+                && options.patches.is_none()
+                && picture::is_picture(files, &args.reading)
+            {
+                return Err(options.one_picture().into());
+            }
             // Printed before the fit, because it may explain an error of the fit.
             if !quiet {
                 input::tell(&input.rows);
@@ -194,8 +201,7 @@ pub(crate) fn save(model: &Model, place: &Destination) -> Result<(), Failure> {
 
 /// The settings of the command line, validated against the method's before any data are read.
 fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
-    let usage = |e: Error| Failure::Usage(e.to_string());
-    let method = choice::method(&args.method).map_err(usage)?;
+    let method = choice::method_before(&args.method, &args.input.paths)?;
     let mut settings = typed_settings(&args.set)?;
     if let Some(k) = &args.k {
         choice::takes_k(method)?;
@@ -213,7 +219,7 @@ fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
         Some(list) => Failure::Usage(format!("{e}; give a list as in -k '{list}'")),
         // `-k all` is n_components=null.
         None if args.k.is_some() => Failure::Usage(e.to_string().replace("or null", "or 'all'")),
-        None => usage(e),
+        None => Failure::Usage(e.to_string()),
     })?;
     Ok(settings)
 }

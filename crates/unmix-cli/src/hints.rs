@@ -1,5 +1,6 @@
-//! Suggestions for invalid command lines: a method in place of a command, a setting in place of an option, a negative number.
+//! Suggestions for invalid command lines: a method or a file in place of a command, a setting in place of an option, a negative number.
 
+use crate::terminal;
 use clap::error::{ContextKind, ContextValue};
 use std::ffi::OsString;
 
@@ -9,6 +10,15 @@ pub(crate) fn hint(args: &[OsString], error: &clap::Error) -> Option<String> {
     let first = word(1)?;
     if unmix::METHODS.iter().any(|method| method.key == first) {
         return Some(format!("a model is fitted by: unmix fit {first} FILE"));
+    }
+    if std::path::Path::new(first).is_file() {
+        let file = terminal::command(&[first]);
+        return Some(format!(
+            "a file is described by: unmix show {file}, and a model is fitted by: unmix fit pca {file}"
+        ));
+    }
+    if first == "stability" {
+        return Some("stability is analysed by: unmix fit METHOD FILE --stability 10".into());
     }
     if first == "help" {
         return Some(format!("help is shown by: unmix {} --help", word(2).unwrap_or("COMMAND")));

@@ -60,11 +60,34 @@ pub(crate) fn open_unchecked(
             .iter()
             .for_each(|said| terminal::warning(said));
         match pictures {
-            true => units::check_pictures(model, first.as_ref())?,
+            true => {
+                check_size(model, &input.rows, &row)?;
+                units::check_pictures(model, first.as_ref())?;
+            }
             false => units::check_array(model, &input.rows, quiet)?,
         }
     }
     Ok(input)
+}
+
+/// Refuses pictures whose rows, read as `row`, have another length because those of the fit were read in another way.
+fn check_size(model: &Model, rows: &AnyRows<'_>, row: &str) -> Result<(), Failure> {
+    let fitted = model.report().run.pictures.as_deref();
+    let Some(fitted) = fitted.filter(|fitted| *fitted != row && rows.n_features() != model.n_features())
+    else {
+        return Ok(());
+    };
+    let size = fitted.strip_prefix("patches of ").and_then(|rest| rest.split(' ').next());
+    let remedy = match size {
+        Some(size) => format!("add --patches {size}, and the other options of the fit"),
+        None => "leave out --patches".into(),
+    };
+    Err(Failure::Message(format!(
+        "the model was fitted to {fitted} with {} numbers, and {} is read as {row} with {}; {remedy}",
+        model.n_features(),
+        rows.origin(),
+        rows.n_features()
+    )))
 }
 
 /// Codes of `model` in a file: matched by name if the file has names, else by position.

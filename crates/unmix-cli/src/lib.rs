@@ -66,9 +66,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
         Ok(cli) => cli,
         Err(mut e) => {
             let hint = hints::hint(&args, &e).filter(|_| e.use_stderr());
+            // The parser suggests to write an unknown option after '--', as the name of a file, which is never meant.
+            e.remove(ContextKind::Suggested);
             if hint.is_some() {
-                // The parser's own suggestions, such as to write the word after '--', would contradict it.
-                e.remove(ContextKind::Suggested);
+                // Its other suggestions would contradict the hint.
                 e.remove(ContextKind::SuggestedArg);
                 e.remove(ContextKind::SuggestedSubcommand);
             }

@@ -75,17 +75,12 @@ pub(crate) fn reconstruct(
 ) -> Done {
     let progress = Progress::new(&args.running);
     let run = progress.run(&args.running);
-    let input = input::open_for(model, files, args.reading.options()?, &run, args.running.quiet)?;
-    let pictures = match (&input.patches, &args.reading.patches) {
-        (Some(cut), _) => of_patches(model, &input, cut, wanted, &run)?,
-        (None, Some(_)) => {
-            let found = "some of the patches, or of their pixels, were selected";
-            return Err(refusal(
-                found,
-                &format!("leave out --rows, --columns, --drop and --transpose, or {ARRAY}"),
-            ));
-        }
-        (None, None) => of_rows(model, &input, files.len(), wanted, &run)?,
+    let options = args.reading.options()?;
+    let input = input::open_for(model, files, options.clone(), &run, args.running.quiet)?;
+    let cut = input.cut_images(&options)?;
+    let pictures = match cut {
+        Some(cut) => of_patches(model, &input, cut, wanted, &run)?,
+        None => of_rows(model, &input, files.len(), wanted, &run)?,
     };
     let share = clipped(&pictures)?;
     if let Some(folder) = args.writing.output.as_deref().filter(|_| !is_named(args)) {
@@ -96,12 +91,13 @@ pub(crate) fn reconstruct(
     for (picture, path) in pictures.iter().zip(targets) {
         unmix_io::write_png(path, &picture.pixels, &picture.shape)?;
     }
+    let whose = if pictures.len() == 1 { "its" } else { "their" };
     terminal::note(&format!(
-        "{}; {:.2} % of their pixels were outside 0 to 1 and are clipped",
+        "{}; {:.2} % of {whose} pixels were outside 0 to 1 and are clipped",
         written(targets, args),
         100.0 * share
     ));
-    if let Some(note) = edges(&pictures) {
+    if let Some(note) = cut.and_then(|cut| cut.note_on_uncovered(&pictures)) {
         terminal::warning(&note);
     }
     Ok(0)
@@ -171,19 +167,6 @@ fn written(targets: &[PathBuf], args: &Apply) -> String {
         [_] => format!("1 picture in {place}"),
         _ => format!("{} pictures in {place}", targets.len()),
     }
-}
-
-/// The note on pixels that no patch covers.
-fn edges(pictures: &[Picture]) -> Option<String> {
-    let n: usize = pictures.iter().map(|picture| picture.n_uncovered).sum();
-    let all: usize = pictures.iter().map(|picture| picture.shape[0] * picture.shape[1]).sum();
-    (n > 0).then(|| {
-        format!(
-            "{:.2} % of the pixels, at the right or lower edges, are in no patch and left as they were; with --stride 1 patches cover all \
-             pixels",
-            100.0 * n as f64 / all as f64
-        )
-    })
 }
 
 /// Share of the numbers that are further outside 0 to 1 than this.

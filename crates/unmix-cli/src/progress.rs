@@ -2,7 +2,7 @@
 
 use crate::args::Running;
 use crate::{interrupt, terminal};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -109,7 +109,7 @@ fn style_bar(bar: &ProgressBar, now: &LastEvent) {
     let template = match (now.total, now.done) {
         _ if now.iteration.is_some() => "{spinner} {msg}",
         (Some(0), _) => "{msg:15} {spinner} {elapsed}",
-        (Some(_), _) => "{msg:15} {wide_bar} {percent:>3} %  {human_pos} of {human_len} rows  {eta} left",
+        (Some(_), _) => "{msg:15} {wide_bar} {percent:>3} %  {human_pos} of {human_len} rows  {left}",
         (None, 0) => "{msg:15} {spinner} {elapsed}",
         (None, _) => "{msg:15} {spinner} {human_pos} rows",
     };
@@ -119,7 +119,18 @@ fn style_bar(bar: &ProgressBar, now: &LastEvent) {
     now.total.map_or_else(|| bar.unset_length(), |total| bar.set_length(total));
     bar.set_position(now.done);
     // Last: the bar may be drawn at any time, and would show the numbers of the stage before.
-    bar.set_style(style.progress_chars("━╸─"));
+    bar.set_style(style.progress_chars("━╸─").with_key("left", left));
+}
+
+/// Writes the remaining time.
+fn left(state: &ProgressState, out: &mut dyn std::fmt::Write) {
+    // A writer in memory does not fail.
+    let _ = out.write_str(&time_left(state.pos(), state.eta()));
+}
+
+/// The remaining time; empty before rows are done, because nothing is known about it.
+fn time_left(done: u64, estimate: Duration) -> String {
+    if done == 0 { String::new() } else { format!("{:#} left", HumanDuration(estimate)) }
 }
 
 fn line(now: &LastEvent) -> String {
@@ -211,6 +222,12 @@ mod tests {
         assert_eq!(now("reading", 5, None), "reading: 5 rows");
         assert_eq!(now("eigenvectors", 0, None), "eigenvectors ...");
         assert_eq!(now("features", 0, Some(0)), "features ...");
+    }
+
+    #[test]
+    fn the_remaining_time_is_shown_once_rows_are_done() {
+        assert_eq!(time_left(0, Duration::ZERO), "");
+        assert_eq!(time_left(5, Duration::from_secs(75)), "75s left");
     }
 
     #[test]

@@ -190,17 +190,7 @@ fn data_text(files: &[PathBuf], found: &Description) -> String {
     }
     line("constant columns", constant(found));
     if found.text > 0 {
-        let columns = named(found, |c| c.text > 0);
-        let remedy = match found.decimal_commas {
-            0 => "a fit needs --drop or --keep with their names".into(),
-            n if n == found.text => "they hold numbers with decimal commas: add --decimal ,".into(),
-            n => format!(
-                "{n} of {} cells with text are numbers with decimal commas: add --decimal , and then --drop or --keep for the columns that are \
-                 still text",
-                found.text
-            ),
-        };
-        line("columns with text", format!("{columns}; {remedy}"));
+        text_lines(found).into_iter().for_each(|(name, value)| line(name, value));
     }
     if let (Some(min), Some(max), Some(mean), Some(std)) = (found.min, found.max, found.mean, found.std) {
         let [min, max, mean, std] = [min, max, mean, std].map(number);
@@ -211,12 +201,49 @@ fn data_text(files: &[PathBuf], found: &Description) -> String {
         "\n{}\n",
         paint(TITLE, "Memory of a fit of all components, in addition to the rows, which are streamed")
     );
+    let width = method::all().iter().map(|method| method.key.len()).max().unwrap_or(0);
     for method in method::all() {
         let each =
             solvers(method, found).into_iter().map(|(solver, bytes)| format!("{solver} {}", size(bytes)));
-        out += &format!("  {:18} {}\n", method.key, each.collect::<Vec<_>>().join(", "));
+        out += &format!("  {:width$} {}\n", method.key, each.collect::<Vec<_>>().join(", "));
     }
     out
+}
+
+/// Columns with text, and what a fit of them needs.
+fn text_lines(found: &Description) -> Vec<(&'static str, String)> {
+    let columns = named(found, |c| c.text > 0);
+    match found.decimal_commas {
+        0 => {}
+        n if n == found.text => {
+            return vec![(
+                "columns with text",
+                format!("{columns}; they hold numbers with decimal commas: add --decimal ,"),
+            )];
+        }
+        n => {
+            let remedy = format!(
+                "{n} of {} cells with text are numbers with decimal commas: add --decimal , and then --drop or --keep for the columns that are \
+                 still text",
+                found.text
+            );
+            return vec![("columns with text", format!("{columns}; {remedy}"))];
+        }
+    }
+    // Text in few cells of a column of numbers is a marker rather than a name.
+    let is_marker = |c: &Column| c.text > 0 && c.min.is_some() && 2 * c.text < found.n_rows;
+    let (markers, names) = (named(found, is_marker), named(found, |c| c.text > 0 && !is_marker(c)));
+    let mut lines = Vec::new();
+    if !names.is_empty() {
+        lines.push(("columns with text", format!("{names}; a fit needs --drop or --keep with their names")));
+    }
+    if !markers.is_empty() {
+        let n: u64 = found.columns.iter().filter(|c| is_marker(c)).map(|c| c.text).sum();
+        let cells = if n == 1 { "1 cell" } else { &format!("{n} cells") };
+        let remedy = "add --na TEXT if the text marks missing cells, or --drop or --keep as for names";
+        lines.push(("numbers and text", format!("{markers}; {cells} with text: {remedy}")));
+    }
+    lines
 }
 
 fn constant(found: &Description) -> String {

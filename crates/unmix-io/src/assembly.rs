@@ -1,6 +1,7 @@
 //! Pictures put together again from the patches that they were cut into: overlapping patches are averaged.
 
 use crate::patches::{Patches, moments};
+use crate::{Input, Options};
 use unmix::data::Sink;
 use unmix::{Error, Real, Result};
 
@@ -29,6 +30,33 @@ impl Picture {
     }
 }
 
+/// Why no pictures can be made of patches.
+fn refusal(found: impl Into<String>, remedy: impl Into<String>) -> Error {
+    Error::Unsupported {
+        asked: "making pictures of patches".into(),
+        found: found.into(),
+        remedy: remedy.into(),
+    }
+}
+
+impl Input {
+    /// The pictures whose patches are the rows, which were read with these options; `None` if no patches were cut.
+    ///
+    /// # Errors
+    ///
+    /// Options that select some of the patches, or some of the pixels of each.
+    pub fn cut_images(&self, options: &Options) -> Result<Option<&CutImages>> {
+        if self.patches.is_some() || options.patches.is_none() {
+            return Ok(self.patches.as_ref());
+        }
+        let selections = ["rows", "columns", "drop"].map(|name| options.wording.name(name)).join(", ");
+        Err(refusal(
+            "some of the patches, or of their pixels, were selected",
+            format!("leave out {selections} and {}", options.wording.name("transpose")),
+        ))
+    }
+}
+
 impl CutImages {
     pub(crate) fn of(patches: &Patches) -> Self {
         Self { patches: patches.clone() }
@@ -39,6 +67,11 @@ impl CutImages {
         self.patches.len()
     }
 
+    /// Numbers in a patch.
+    pub fn n_features(&self) -> usize {
+        self.patches.n_features()
+    }
+
     /// Takes the patches of all images, in their order, as rows, and makes pictures of them.
     ///
     /// # Errors
@@ -46,15 +79,10 @@ impl CutImages {
     /// Patches drawn at random, or with gaps between them.
     pub fn assembly(&self) -> Result<Assembly> {
         let (how, stride, wording) = (&self.patches.how, self.patches.stride, self.patches.wording);
-        let refused = |found: String, remedy: String| Error::Unsupported {
-            asked: "making pictures of patches".into(),
-            found,
-            remedy,
-        };
         if how.number.is_some() {
             let (number, closer) = (wording.name("number"), wording.plain("stride", 1, false));
-            return Err(refused(
-                "patches drawn at random do not cover the pictures".into(),
+            return Err(refusal(
+                "patches drawn at random do not cover the pictures",
                 format!("leave out {number}, or replace it by {closer} for all patches"),
             ));
         }
@@ -62,7 +90,7 @@ impl CutImages {
         if stride.0 > how.height || stride.1 > how.width {
             let found = format!("there are gaps between patches that are {} pixels apart", stride.0);
             let remedy = format!("give {} or less", wording.plain("stride", largest, false));
-            return Err(refused(found, remedy));
+            return Err(refusal(found, remedy));
         }
         let n_pixels: usize = self.patches.images.iter().map(|image| image.height * image.width).sum();
         Ok(Assembly {
@@ -71,6 +99,19 @@ impl CutImages {
             sums: vec![0.0; n_pixels * self.patches.channels],
             counts: vec![0; n_pixels],
             row: vec![0.0; self.patches.n_features()],
+        })
+    }
+
+    /// The note on pixels of these pictures that are in no patch.
+    pub fn note_on_uncovered(&self, pictures: &[Picture]) -> Option<String> {
+        let n: usize = pictures.iter().map(|picture| picture.n_uncovered).sum();
+        let all: usize = pictures.iter().map(|picture| picture.shape[0] * picture.shape[1]).sum();
+        (n > 0).then(|| {
+            format!(
+                "{:.2} % of the pixels, at the right or lower edges, are in no patch and left as they were; with {} patches cover all pixels",
+                100.0 * n as f64 / all as f64,
+                self.patches.wording.plain("stride", 1, false)
+            )
         })
     }
 }
@@ -131,11 +172,8 @@ impl Assembly {
     /// Fewer or more patches than the images have; pixels that can no longer be read.
     pub fn finish(mut self) -> Result<Vec<Picture>> {
         if self.next != self.patches.len() {
-            return Err(Error::Unsupported {
-                asked: "making pictures of patches".into(),
-                found: format!("there are {} patches of {}", self.next, self.patches.len()),
-                remedy: "give all patches".into(),
-            });
+            let found = format!("there are {} patches of {}", self.next, self.patches.len());
+            return Err(refusal(found, "give all patches"));
         }
         let channels = self.patches.channels;
         let means = self.sums.chunks_exact_mut(channels).zip(&self.counts).filter(|(_, n)| **n > 0);

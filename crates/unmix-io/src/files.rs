@@ -2,7 +2,7 @@
 
 use crate::describe::{Description, describe, missing};
 use crate::stored::{self, Once, Stored};
-use crate::{Input, Options, names, open_files, paths, triplets};
+use crate::{CutImages, Input, Options, names, open_files, paths, triplets};
 use serde::{Deserialize, Serialize};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -202,6 +202,11 @@ impl Files {
         pictures.then(|| self.options.row_of_pictures())
     }
 
+    /// [`Options::one_picture`] of these files.
+    pub fn one_picture(&self) -> Error {
+        self.options.one_picture()
+    }
+
     /// Opens the files.
     ///
     /// # Errors
@@ -238,6 +243,15 @@ impl Files {
         let paths = self.owned_paths();
         let lines = triplets::lines(&paths, &|path, run| self.stored(path, run), &self.options, run)?;
         Ok(unmix::with_rows!(&lines.rows, rows => rows.triplets()?.cells))
+    }
+
+    /// The pictures whose patches are the rows; `None` if no patches were cut.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open) and [`Input::cut_images`].
+    pub fn cut_images(&self, run: &Run<'_>) -> Result<Option<CutImages>> {
+        Ok(self.open(run)?.cut_images(&self.options)?.cloned())
     }
 
     fn owned_paths(&self) -> Vec<PathBuf> {

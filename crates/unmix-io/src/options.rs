@@ -240,6 +240,18 @@ impl Options {
         unmix::model::row_of_pictures(patch, self.patches.as_ref().is_some_and(|cut| cut.normalise))
     }
 
+    /// The error of a fit to a single picture that is not cut into patches.
+    pub fn one_picture(&self) -> Error {
+        Error::Unsupported {
+            asked: "a fit to one picture".into(),
+            found: "a whole picture is one row, and a fit needs several".into(),
+            remedy: format!(
+                "cut it into patches, each a row, as with {}, or give more pictures",
+                self.wording.size("patches", 8, 8)
+            ),
+        }
+    }
+
     /// What would work for a file that is of another format than the one that it was read as.
     pub(crate) fn other_format(&self) -> String {
         let option = self.wording.name("input_format");

@@ -272,6 +272,25 @@ fn show_counts_missing_cells_and_constant_columns() {
         |name: &str| text.lines().find(|l| l.trim_start().starts_with(name)).unwrap().trim().to_string();
     assert!(line("missing cells").ends_with(" 3") && line("constant columns").ends_with("1: c"), "{text}");
     assert!(line("columns with text").contains(" kind; a fit needs --drop or --keep"), "{text}");
+    // Text in few cells of a column of numbers may be a marker.
+    b.write("m.csv", "id,a,b\nx,1,5\ny,?,2\nz,3,-\nw,4,n.d.\nv,2,2\nu,5,6\n");
+    let text = b.ok("show m.csv").out;
+    assert!(
+        text.contains("columns with text  id; a fit needs --drop or --keep with their names\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("numbers and text   a, b; 3 cells with text: add --na TEXT if the text marks"),
+        "{text}"
+    );
+    assert!(b.ok("show m.csv --drop id --na ? --na - --na n.d.").out.contains("missing cells      3\n"));
+    // The names of all methods have one width.
+    let memory: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("Memory")).skip(1).collect();
+    let start = |line: &str| {
+        let rest = line.trim_start().trim_start_matches(|c: char| c != ' ');
+        line.len() - rest.trim_start().len()
+    };
+    assert!(memory.len() > 10 && memory.iter().all(|line| start(line) == start(memory[0])), "{text}");
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn reconstructed_patches_are_put_together_as_pictures() {
     }
     // One picture may be written to a file.
     let one = b.ok("reconstruct all.safetensors photos/p1.png --patches 4x4 -o one.png");
-    assert!(one.err.contains("1 picture, one.png"), "{}", one.err);
+    assert!(one.err.contains("1 picture, one.png; 0.00 % of its pixels"), "{}", one.err);
     assert_eq!(b.read("one.png"), b.read("photos/p1.png"));
     let kept = b.run("reconstruct all.safetensors photos --patches 4x4 -o one.png");
     assert_eq!(kept.code, 2, "{}", kept.err);
@@ -156,4 +156,36 @@ fn only_pictures_are_written_as_pictures() {
     b.ok("fit pca photos -k 3 -o whole.safetensors");
     b.ok("reconstruct whole.safetensors photos/p0.png -o p0.png");
     assert!(b.files().contains(&"p0.png".into()));
+}
+
+#[test]
+fn one_picture_and_pictures_of_another_size_are_refused_with_the_option_for_patches() {
+    let b = Folder::new();
+    photos(&b);
+    for command in ["fit pca photos/p0.png", "fit ica photos/p0.png -k 2"] {
+        let refused = b.run(command);
+        assert_eq!(refused.code, 1, "{command}: {}", refused.err);
+        assert_eq!(
+            refused.err,
+            "unmix: a fit to one picture is not possible: a whole picture is one row, and a fit needs several; cut it into patches, each a row, as \
+             with --patches 8x8, or give more pictures\n"
+        );
+    }
+    b.ok("fit pca photos/p0.png --patches 4x4 -k 3 -o patches.safetensors");
+    b.ok("fit pca photos -k 2 -o whole.safetensors");
+    for (command, words) in [
+        (
+            "encode patches.safetensors photos",
+            "the model was fitted to patches of 4x4 pixels with 16 numbers, and ",
+        ),
+        ("encode patches.safetensors photos", "is read as whole pictures with 192; add --patches 4x4"),
+        ("reconstruct patches.safetensors photos/p0.png -o x.png", "add --patches 4x4"),
+        ("score whole.safetensors photos --patches 5x5", "whole pictures with 192 numbers"),
+        ("report whole.safetensors photos --patches 5x5", "with 25; leave out --patches"),
+        ("encode patches.safetensors photos --patches 5x5", "add --patches 4x4"),
+    ] {
+        let refused = b.run(command);
+        assert_eq!((refused.code, refused.out.as_str()), (1, ""), "{command}: {}", refused.err);
+        assert!(refused.err.contains(words), "{command}: {}", refused.err);
+    }
 }

@@ -103,6 +103,12 @@ fn wrong_usage_has_exit_code_2() {
         ("fit pca", "INPUT"),
         ("fit", "for example: unmix fit pca data.csv -k 10\n"),
         ("pca d.npy", "a model is fitted by: unmix fit pca FILE\n"),
+        ("d.npy", "is described by: unmix show d.npy, and a model is fitted by: unmix fit pca d.npy\n"),
+        ("fit d.npy pca", "the method must come before the input: unmix fit pca d.npy"),
+        ("fit d.npy", "for example: unmix fit pca data.csv -k 10\n"),
+        ("fit pca d.npy --exclude 0", "unexpected argument '--exclude'"),
+        ("report m.safetensors --force", "unexpected argument '--force'"),
+        ("stability d.npy", "stability is analysed by: unmix fit METHOD FILE --stability 10\n"),
         ("help fit", "help is shown by: unmix fit --help\n"),
         ("fit pca d.npy --k 3", "the number of components is given as in: -k 10\n"),
         ("fit pca d.npy -n 3", "the number of components is given as in: -k 10\n"),
@@ -121,6 +127,7 @@ fn wrong_usage_has_exit_code_2() {
         let ran = b.run(command);
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{command}: {}", ran.err);
         assert!(ran.err.contains(words), "{command}: {}", ran.err);
+        assert!(!ran.err.contains("as a value"), "{command}: {}", ran.err);
         // The parser does not suggest something else beside.
         let hinted =
             ["is given as in", "given as in: --set", "is the value of", "is fitted by", "is shown by"];

@@ -420,6 +420,17 @@ fn patches_that_do_not_cover_pictures_make_none() {
     assert!(with(Options { rows: Some((0, Some(2))), ..of(Patches::of(4, 4)) }).is_none());
     assert!(with(Options { columns: Some("0-3".into()), ..of(Patches::of(4, 4)) }).is_none());
     assert!(with(Options::default()).is_none());
+    let of_selected = |options: Options| {
+        let input = many(&paths, &options).unwrap();
+        input.cut_images(&options).map(|cut| cut.is_some()).map_err(|e| e.to_string())
+    };
+    let selected = of_selected(Options { rows: Some((0, Some(2))), ..of(Patches::of(4, 4)) }).unwrap_err();
+    assert!(
+        selected.contains("were selected; leave out --rows, --columns, --drop and --transpose"),
+        "{selected}"
+    );
+    assert_eq!(of_selected(of(Patches::of(4, 4))), Ok(true));
+    assert_eq!(of_selected(Options::default()), Ok(false));
     let few = with(of(Patches::of(4, 4))).unwrap().assembly().unwrap().finish().unwrap_err().to_string();
     assert!(few.contains("there are 0 patches of 4"), "{few}");
 }

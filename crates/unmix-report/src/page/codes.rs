@@ -30,15 +30,19 @@ pub(super) fn of_sparse(context: &Context<'_>) -> Result<Markup> {
     let mut share: Vec<f64> = sample.uses.iter().map(|u| *u as f64 / n as f64).collect();
     share.sort_by(|a, b| b.total_cmp(a));
     let most = sample.nonzeros.iter().copied().max().unwrap_or(0);
+    // A histogram of one number is a sentence.
+    let varies = sample.nonzeros.iter().any(|n| *n != most);
     Ok(section(
         "codes",
         "Sparse codes",
         html! {
             p.caption { (caption(sample, most)) }
             div.panels {
-                figure {
-                    figcaption { b { "nonzero codes of a row" } }
-                    (figure::histogram(&sample.nonzeros, "nonzero codes", "rows"))
+                @if varies {
+                    figure {
+                        figcaption { b { "nonzero codes of a row" } }
+                        (figure::histogram(&sample.nonzeros, "nonzero codes", "rows"))
+                    }
                 }
                 figure {
                     figcaption { b { "use of each component, sorted" } }
@@ -86,8 +90,15 @@ fn caption(sample: &Sample, most: u32) -> Markup {
     let unused = sample.uses.iter().filter(|u| **u == 0).count();
     let zeros = 1.0 - total as f64 / (n * k).max(1) as f64;
     html! {
-        "Over " (sample.described()) ", a code has " strong { (amount(total as f64 / n as f64)) } " nonzero entries of " (count(k as u64))
-        " on average, at most " (count(u64::from(most))) ". " strong { (percent(zeros)) } " of all entries are 0. "
+        "Over " (sample.described()) ", a code has "
+        @match u64::from(most) * n as u64 == total {
+            true => { "exactly " strong { (count(u64::from(most))) } " nonzero entries of " (count(k as u64)) ". " }
+            false => {
+                strong { (amount(total as f64 / n as f64)) } " nonzero entries of " (count(k as u64)) " on average, at most "
+                (count(u64::from(most))) ". "
+            }
+        }
+        strong { (percent(zeros)) } " of all entries are 0. "
         @match unused {
             0 => "Every component is used by some of these rows.",
             1 => "One component is used by none of these rows.",

@@ -1,7 +1,7 @@
 //! Pages of models with sparse codes.
 
 use crate::{made, picture, recording, rows, section};
-use unmix::method::sparse_coder::Alpha;
+use unmix::method::sparse_coder::{Algorithm, Alpha};
 use unmix::{Features, Matrix, Model, Run, SparseCoder};
 use unmix_report::Options;
 
@@ -25,6 +25,24 @@ fn coded(x: &Matrix<f64>, features: Features) -> Model {
     let spec =
         SparseCoder { dictionary: Some(atoms()), alpha: Alpha::Weight(0.05), ..SparseCoder::default() };
     unmix::with_rows!(&mut rows(x, features), rows => spec.fit(rows, &Run::default())).unwrap()
+}
+
+#[test]
+fn codes_of_one_number_of_entries_have_a_sentence_and_no_histogram() {
+    let x = data();
+    let spec = SparseCoder {
+        dictionary: Some(atoms()),
+        algorithm: Algorithm::Omp,
+        n_nonzero_coefs: Some(2),
+        ..SparseCoder::default()
+    };
+    let model =
+        unmix::with_rows!(&mut rows(&x, Features::default()), rows => spec.fit(rows, &Run::default()))
+            .unwrap();
+    let html = made(&model, Some(&rows(&x, Features::default())), &Options::default());
+    let codes = section(&html, "codes");
+    assert!(codes.contains("a code has exactly <strong>2</strong> nonzero entries of 60. "), "{codes}");
+    assert!(!codes.contains("nonzero codes of a row") && codes.contains("use of each component, sorted"));
 }
 
 #[test]
