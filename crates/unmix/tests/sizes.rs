@@ -243,3 +243,14 @@ fn the_page_of_solvers_states_the_choices_of_auto() {
     }
     assert_eq!(cells, 9);
 }
+
+#[test]
+fn directions_that_so_few_rows_cannot_have_are_a_warning_only_if_they_were_requested() {
+    let x: Vec<f64> = (0..3 * 10).map(|i| ((i * i * 7) % 31) as f64).collect();
+    let warnings = |settings| pca(settings, &x, 10).report().warnings.clone();
+    assert_eq!(warnings(json!({})), Vec::<String>::new());
+    let found = warnings(json!({"n_components": 3}));
+    assert!(found.len() == 1 && found[0].contains("fewer than the 3 components requested"), "{found:?}");
+    // No other solver finds more directions.
+    assert!(!found[0].contains("svd_solver"), "{found:?}");
+}

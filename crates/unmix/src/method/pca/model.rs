@@ -36,7 +36,10 @@ impl Pca {
         (report.residual, report.tol) = (found.solver_outcome.residual, found.solver_outcome.tol);
         report.rank = found.rank;
         report.n_constant = found.n_constant;
-        report.warnings = warnings(&found, solver, k, size.p, dtype.eps());
+        report.warnings = warnings(&found, solver, k, size.p);
+        let few = self.center && found.rank.is_some_and(|rank| rank as u64 + 1 == size.counted);
+        let requested = self.number().is_some();
+        report.warnings.extend(beyond_the_rank(&found, solver, (k, requested, few), dtype.eps()));
         if let (0, Components::Rule(rule)) = (k, &self.n_components) {
             report
                 .warnings
@@ -86,7 +89,7 @@ impl Pca {
     }
 }
 
-fn warnings(found: &Decomposition, solver: Solver, k: usize, p: usize, eps: f64) -> Vec<String> {
+fn warnings(found: &Decomposition, solver: Solver, k: usize, p: usize) -> Vec<String> {
     let mut out: Vec<String> = constant_columns(found.n_constant, p, "loadings").into_iter().collect();
     // Ten times the uncertainty that sums of squares leave, as a fraction of the first variance: a hundred times their usual rounding errors.
     let bound = 10.0 * found.floor * found.values.first().copied().unwrap_or(0.0);
@@ -99,21 +102,31 @@ fn warnings(found: &Decomposition, solver: Solver, k: usize, p: usize, eps: f64)
             10.0 * found.floor
         ));
     }
-    if let Some(rank) = found.rank.filter(|&r| r < k) {
-        let seen = match solver {
-            Solver::Full => String::new(),
-            _ => format!(
-                " (a scatter matrix does not resolve singular values below about {:.0e} of the largest; svd_solver='full' does)",
-                found.floor.sqrt().max(eps)
-            ),
-        };
-        let directions = if rank == 1 { "direction" } else { "directions" };
-        out.push(format!(
-            "the rows vary along {rank} {directions} only, fewer than the {k} components requested{seen}; the others have \
-             variance 0"
-        ));
-    }
     out
+}
+
+/// The warning of components of variance 0. Whether they were `requested` by number; `few` if so few centred rows cannot vary along more
+/// directions, which is no surprise unless more components were requested.
+fn beyond_the_rank(
+    found: &Decomposition,
+    solver: Solver,
+    (k, requested, few): (usize, bool, bool),
+    eps: f64,
+) -> Option<String> {
+    let rank = found.rank.filter(|&r| r < k && (requested || !few))?;
+    let seen = match solver {
+        _ if few => String::new(),
+        Solver::Full => String::new(),
+        _ => format!(
+            " (a scatter matrix does not resolve singular values below about {:.0e} of the largest; svd_solver='full' does)",
+            found.floor.sqrt().max(eps)
+        ),
+    };
+    let directions = if rank == 1 { "direction" } else { "directions" };
+    let asked = if requested { " requested" } else { "" };
+    Some(format!(
+        "the rows vary along {rank} {directions} only, fewer than the {k} components{asked}{seen}; the others have variance 0"
+    ))
 }
 
 /// Encoder and decoder.
