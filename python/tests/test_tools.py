@@ -167,6 +167,7 @@ def test_points_are_the_codes_and_colours_the_labels():
     assert (whitened.get_xlabel(), whitened.get_ylabel()) == ("component 98", "component 99")
     for wrong, message in [
         (dict(components=(0, 4)), "the model has 4 components"),
+        (dict(components=(1, 1)), "component 1 is given twice; give each component once"),
         (dict(components="0-2"), "must be two components, one for x and one for y, got '0-2'"),
         (dict(color=[1, 2]), "there are 300 rows"),
     ]:
