@@ -46,11 +46,8 @@ impl CutImages {
     /// Patches drawn at random, or with gaps between them.
     pub fn assembly(&self) -> Result<Assembly> {
         let (how, stride, wording) = (&self.patches.how, self.patches.stride, self.patches.wording);
-        let refused = |found: String, remedy: String| Error::Unsupported {
-            asked: "making pictures of patches".into(),
-            found,
-            remedy,
-        };
+        let refused =
+            |found: String, remedy: String| Error::unsupported("making pictures of patches", found, remedy);
         if how.number.is_some() {
             let (number, closer) = (wording.name("number"), wording.plain("stride", 1, false));
             return Err(refused(
@@ -131,11 +128,12 @@ impl Assembly {
     /// Fewer or more patches than the images have; pixels that can no longer be read.
     pub fn finish(mut self) -> Result<Vec<Picture>> {
         if self.next != self.patches.len() {
-            return Err(Error::Unsupported {
-                asked: "making pictures of patches".into(),
-                found: format!("there are {} patches of {}", self.next, self.patches.len()),
-                remedy: "give all patches".into(),
-            });
+            return Err(Error::unsupported(
+                "making pictures of patches",
+                format!("there are {} patches of {}", self.next, self.patches.len()),
+                "give all patches",
+            )
+            .with_numbers(self.patches.len() as usize, self.next as usize));
         }
         let channels = self.patches.channels;
         let means = self.sums.chunks_exact_mut(channels).zip(&self.counts).filter(|(_, n)| **n > 0);
