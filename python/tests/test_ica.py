@@ -432,3 +432,10 @@ def numpydoc_parameters(text):
 def test_alpha_has_the_range_of_the_registry(alpha):
     with pytest.raises(ValueError, match=r"alpha must be in \[1,2\]"):
         FastICA(fun_args={"alpha": alpha}).fit(np.random.RandomState(0).laplace(size=(100, 2)))
+
+
+@pytest.mark.parametrize("alpha", [1, 1.5, np.int64(2), np.float32(1.5)])
+def test_alpha_may_be_a_number_of_numpy(alpha):
+    X = np.random.RandomState(0).laplace(size=(300, 2))
+    fitted, plain = (FastICA(fun_args={"alpha": number}, random_state=0).fit(X) for number in (alpha, float(alpha)))
+    np.testing.assert_array_equal(fitted.components_, plain.components_)

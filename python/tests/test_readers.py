@@ -435,7 +435,7 @@ def test_exceptions_carry_the_details_of_their_message(tmp_path):
     assert (e.method, e.array) == ("sparse-coder", "dictionary")
     coder = unmix.SparseCoder(dictionary=np.eye(3), algorithm="omp").fit(X)
     e, facts = raised(ValueError, lambda: coder.path(X))
-    assert (e.method, e.works) == ("sparse-coder", ["sparse-coder"]) and set(facts) == {"requested", "found", "remedy", "method", "works"}
+    assert e.method == "sparse-coder" and set(facts) == {"requested", "found", "remedy", "method"}
     e, facts = raised(ValueError, lambda: PCA(2, init=fitted).fit(X[:, :2]))
     assert (e.need, e.got) == (2, 3) and "it has 3 columns, and the rows have 2" in e.found
     e, facts = raised(ValueError, lambda: unmix.datasets.independent(10, ["laplac"]))

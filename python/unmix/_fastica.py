@@ -164,6 +164,9 @@ class FastICA(FastICAParameters, Sources):
             settings |= {"fun": "logcosh", "fun_args": None, "max_iter": 0, "w_init": start(vars(self)["_start"])}
         elif self.fun != "logcosh":
             settings["fun_args"] = None
+        elif self.fun_args:
+            # Numbers of numpy have no form in JSON.
+            settings["fun_args"] = {name: value.item() if isinstance(value, np.generic) else value for name, value in self.fun_args.items()}
         if not self.whiten:
             settings["n_components"] = None
         return settings

@@ -68,12 +68,12 @@ impl<'a> LabelFile<'a> {
         let column = self.column.map_or(String::new(), |column| format!(":{column}"));
         let given = format!("{}{column}", self.path.display());
         // It is no option of reading, which `Wording::PythonPath` would make it.
-        let asked = match self.wording {
+        let request = match self.wording {
             Wording::Shell => self.wording.plain("color", given, true),
             _ => format!("color={}", self.wording.text_value(&given)),
         };
         let found = format!("it has {} values, and the input has {n} rows", values.len());
-        Err(Error::unsupported(asked, found, "give one value for each row")
+        Err(Error::unsupported(request, found, "give one value for each row")
             .with_numbers(n as usize, values.len()))
     }
 

@@ -95,8 +95,7 @@ impl Imputer {
                     "standard errors and draws of filled cells",
                     "the codes of this model have no distribution",
                     "fill the cells alone, or fit ppca",
-                )
-                .working(&["ppca"]));
+                ));
             }
             true => ImputeRule::Decoded(Box::new(model.clone())),
             false => ImputeRule::Posterior(Box::new(model.conditional()?.clone())),

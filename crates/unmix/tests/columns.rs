@@ -13,7 +13,7 @@ fn settings(of: Value) -> Map<String, Value> {
 }
 
 fn numbers() -> Vec<f64> {
-    let data = unmix::datasets::patterns(N as u64, 2, P / 2, 0.5, 1);
+    let data = unmix::datasets::patterns(N, 2, P / 2, 0.5, 1);
     data.x.as_slice()[..N * P].to_vec()
 }
 

@@ -271,7 +271,9 @@ fn messages_of_the_library_name_no_command_and_every_operation_has_a_form_for_ea
 #[test]
 fn pages_and_summaries_name_commands_in_one_place_by_their_caller() {
     for (place, text) in texts("unmix-report", 1) {
-        if place.contains("unmix-report/src/caller.rs") {
+        // Where the command that made a model is read from its record, it is no text of a page.
+        let is_record = place.contains("page/head.rs") && text == "unmix fit ";
+        if place.contains("unmix-report/src/caller.rs") || is_record {
             continue;
         }
         // A variable of a style sheet is no flag.

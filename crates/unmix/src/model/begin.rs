@@ -62,7 +62,7 @@ impl Method {
 
     fn refused(&self, what: &str, found: &str, remedy: &str) -> Error {
         let request = format!("{} of {what}", self.key);
-        Error::unsupported(request, found, remedy)
+        Error::unsupported(request, found, remedy).of_method(self.key)
     }
 
     /// [`check`](Self::check) and [`check_rows`](Self::check_rows), for a fit with these settings. If there is a checkpoint, the file is created or

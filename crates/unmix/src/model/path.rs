@@ -44,9 +44,7 @@ impl Model {
         sink: &mut dyn Sink<f64>,
     ) -> Result<Vec<f64>> {
         let refused = |found: &str, remedy: &str| {
-            Error::unsupported("the path of codes over alpha", found, remedy)
-                .of_method(self.method().key)
-                .working(&["sparse-coder"])
+            Error::unsupported("the path of codes over alpha", found, remedy).of_method(self.method().key)
         };
         let solver = self.code().encoder().along_alpha().ok_or_else(|| {
             refused(

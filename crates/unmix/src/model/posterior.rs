@@ -257,7 +257,6 @@ impl Model {
                 "encode the rows, or fit ppca",
             )
             .of_method(self.method().key)
-            .working(&["ppca"])
         })
     }
 

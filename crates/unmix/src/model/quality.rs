@@ -57,7 +57,6 @@ impl Quality {
                 "fit pca, neural-pca or sigma-pca, or compute reconstruction errors",
             )
             .of_method(model.method().key)
-            .working(&["pca", "neural-pca", "sigma-pca"])
         };
         let tensor = |name: &str| model.tensor(name).ok_or_else(missing);
         let axes = tensor("components")?.to_matrix();

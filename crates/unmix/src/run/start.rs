@@ -106,7 +106,7 @@ const STARTED: &str = "a fit that starts from this model (init)";
 /// # Errors
 ///
 /// Such rows, with the first column that differs.
-pub(crate) fn same_columns(asked: &str, known: Option<&[String]>, names: Option<&[String]>) -> Result<()> {
+pub(crate) fn same_columns(request: &str, known: Option<&[String]>, names: Option<&[String]>) -> Result<()> {
     let (Some(known), Some(names)) = (known, names) else { return Ok(()) };
     let Some(j) = (0..known.len().min(names.len())).find(|&j| known[j] != names[j]) else { return Ok(()) };
     let sorted = |names: &[String]| {
@@ -119,6 +119,6 @@ pub(crate) fn same_columns(asked: &str, known: Option<&[String]>, names: Option<
         false => ("its columns have other names", "give the columns of the model, in its order"),
     };
     let found = format!("{how}: column {j} is '{}' in the model and '{}' in the rows", known[j], names[j]);
-    Err(Error::unsupported(asked, found, remedy)
+    Err(Error::unsupported(request, found, remedy)
         .with(|details| (details.column, details.name) = (Some(j), Some(names[j].clone()))))
 }
