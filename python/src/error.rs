@@ -127,10 +127,11 @@ impl Raised<'_, '_> {
                 self.name("suggestion", suggestion.as_deref())?;
                 self.0.setattr("known", known.clone())
             }
-            Error::Unsupported { asked, found, remedy } => {
+            Error::Unsupported { asked, found, details, remedy } => {
                 self.text("requested", asked)?;
                 self.text("found", found)?;
-                self.text("remedy", remedy)
+                self.text("remedy", remedy)?;
+                self.details(details)
             }
             Error::Memory { what, need_bytes, have_bytes, remedy } => {
                 self.need(*need_bytes, *have_bytes)?;
@@ -147,6 +148,10 @@ impl Raised<'_, '_> {
         self.name("cell", details.cell.as_deref())?;
         self.name("array", details.array.as_deref())?;
         self.name("version", details.version.as_deref())?;
+        self.name("method", details.method.as_deref())?;
+        if !details.works.is_empty() {
+            self.0.setattr("works", details.works.clone())?;
+        }
         self.number("line", details.line)?;
         self.number("row", details.row)?;
         self.number("column", details.column.map(|column| column as u64))?;

@@ -29,13 +29,11 @@ def fitted():
     ("given", "indices"),
     [
         ([0], [0]),
-        ([0, 0], [0]),
-        ([0, -5, 0], [0]),
         (2, [2]),
         (np.int64(2), [2]),
         ([-1], [4]),
         ("ica3", [3]),
-        (["ica3", 0, "ica3"], [0, 3]),
+        (["ica3", 0], [0, 3]),
         (np.array([False, True, False, True, False]), [1, 3]),
         ([False, False, True, False, False], [2]),
         (np.zeros(5, dtype=bool), []),
@@ -44,7 +42,7 @@ def fitted():
         ((1, 2), [1, 2]),
         ("0-2", [0, 1, 2]),
         (["0-1", "ica3", -1], [0, 1, 3, 4]),
-        (["2-2", 2], [2]),
+        (["2-2"], [2]),
     ],
 )
 def test_sources_are_excluded_by_number_range_name_or_mask(fitted, given, indices):
@@ -76,6 +74,12 @@ def test_sources_are_excluded_by_number_range_name_or_mask(fitted, given, indice
         ("0-5", "the model has 5 components, numbered from 0"),
         ("0-99999999999999999999", "the model has 5 components, numbered from 0"),
         ("2-0", "no component of that name"),
+        ([0, 0], "component 0 is given twice; give each component once"),
+        (np.array([1, 1]), "component 1 is given twice"),
+        ([0, -5], "component 0 is given twice"),
+        (["ica3", 0, "ica3"], "component 3 is given twice"),
+        (["2-2", 2], "component 2 is given twice"),
+        (["0-2", "1-3"], "component 1 is given twice"),
     ],
 )
 def test_other_values_of_exclude_are_refused(fitted, given, message):

@@ -135,3 +135,22 @@ def test_rows_that_are_the_columns_of_the_fit_get_a_hint_to_transpose():
     model = PCA(2).fit(NUMBERS)
     with pytest.raises(ValueError, match="X has 50 features, but PCA is expecting 4 features as input.*give X.T"):
         model.transform(NUMBERS.T)
+
+
+@FRAMES
+def test_a_start_with_its_columns_in_another_order_is_refused(frame, tmp_path):
+    """Its parameters would be those of other columns; rows without names are taken as they are."""
+    first = PCA(2).fit(frame)
+    other = frame[["width", "height", "depth", "weight"]]
+    first.save(tmp_path / "first.safetensors")
+    for init in (first, tmp_path / "first.safetensors"):
+        with pytest.raises(ValueError, match="column 0 is 'height' in the model and 'width' in the rows; give the columns in the order of the model") as refused:
+            PCA(2, init=init).fit(other)
+        assert (refused.value.column, refused.value.column_name) == (0, "width")
+    for rows in (frame, NUMBERS):
+        PCA(2, init=first).fit(rows)
+    path = tmp_path / "other.csv"
+    pd.DataFrame(np.asarray(other), columns=list(other.columns)).to_csv(path, index=False)
+    with pytest.raises(ValueError, match="in another order"):
+        unmix.ICA(2, init=first).fit(path)
+    unmix.ICA(2, init=first).fit(unmix.open(path, columns=NAMES))

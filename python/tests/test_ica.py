@@ -1,5 +1,6 @@
 """ICA and FastICA: accuracy compared with scikit-learn's, and additional features."""
 
+import inspect
 import pickle
 import re
 import warnings
@@ -207,11 +208,13 @@ def test_removing_sources_keeps_the_rest_of_the_rows():
     kept = sources.copy()
     kept[:, [0, 2]] = 0
     assert_allclose(ica.inverse_transform(sources, exclude=[0, 2]), ica.inverse_transform(kept), atol=1e-12)
-    for others in ([1, 3], ["ica1", 3], np.array([False, True, False, True]), [3, -3, 1, 1]):
+    for others in ([1, 3], ["ica1", 3], np.array([False, True, False, True]), [3, -3]):
         assert_allclose(ica.inverse_transform(sources, include=others), ica.inverse_transform(kept), atol=1e-12)
     assert_allclose(ica.inverse_transform(sources, include=[]), np.broadcast_to(ica.mean_, X.shape), atol=1e-12)
     with pytest.raises(ValueError, match="exclude= and include= are both given; keep one of them"):
         ica.inverse_transform(sources, exclude=[0], include=[1])
+    with pytest.raises(ValueError, match="include=-3 is not possible: component 1 is given twice"):
+        ica.inverse_transform(sources, include=[1, -3])
     assert_allclose(ica.remove(X, exclude=[]), X)
     with pytest.raises(ValueError, match="the model has 4 components, numbered from 0"):
         ica.remove(X, exclude=[4])
@@ -402,3 +405,37 @@ def test_sparse_sources_may_be_excluded():
     for kind in (scipy.sparse.csr_array, scipy.sparse.csc_matrix):
         assert_allclose(ica.inverse_transform(kind(sources), exclude=[0, "ica2"]), ica.inverse_transform(sources, exclude=[0, 2]))
     assert (sources[:, 0] != 0).all()
+
+
+def test_the_function_has_the_settings_of_the_class():
+    function, own = (inspect.signature(of).parameters for of in (unmix.fastica, FastICA))
+    names = [name for name in function if name != "X"]
+    settings = names[: names.index("random_state") + 1]
+    assert settings == list(own)[: len(settings)] and {s["name"] for s in unmix_settings("fastica")} <= set(settings)
+    for name in settings:
+        assert (function[name].default, function[name].annotation) == (own[name].default, own[name].annotation), name
+    documented = numpydoc_parameters(unmix.fastica.__doc__)
+    assert {name: documented[name] for name in settings} == {name: numpydoc_parameters(FastICA.__doc__)[name] for name in settings}
+
+
+def unmix_settings(method):
+    return next(found["settings"] for found in unmix.methods() if found["key"] == method)
+
+
+def numpydoc_parameters(text):
+    """The parameters of a docstring: name, and type and description."""
+    section = inspect.cleandoc(text).split("Parameters\n----------\n")[1].split("\n\n")[0]
+    return dict(re.findall(r"^(\w+) : (.*(?:\n .*)*)", section, flags=re.MULTILINE))
+
+
+@pytest.mark.parametrize("alpha", [0.99, 2.01, np.nan, "1", None])
+def test_alpha_has_the_range_of_the_registry(alpha):
+    with pytest.raises(ValueError, match=r"alpha must be in \[1,2\]"):
+        FastICA(fun_args={"alpha": alpha}).fit(np.random.RandomState(0).laplace(size=(100, 2)))
+
+
+@pytest.mark.parametrize("alpha", [1, 1.5, np.int64(2), np.float32(1.5)])
+def test_alpha_may_be_a_number_of_numpy(alpha):
+    X = np.random.RandomState(0).laplace(size=(300, 2))
+    fitted, plain = (FastICA(fun_args={"alpha": number}, random_state=0).fit(X) for number in (alpha, float(alpha)))
+    np.testing.assert_array_equal(fitted.components_, plain.components_)

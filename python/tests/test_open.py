@@ -45,6 +45,17 @@ def test_a_handle_describes_its_files(table):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(rows)).read(), X)
 
 
+@pytest.mark.filterwarnings("error")
+def test_numpy_makes_no_array_of_a_handle(table):
+    """Without a method of its own numpy would make an array of one object."""
+    path, X = table
+    rows = opened(path)
+    for call in (np.asarray, np.array, np.mean, lambda rows: np.concatenate([X, rows]), lambda rows: X - rows):
+        with pytest.raises(TypeError, match=r"^unmix\.open\(.* is a handle to files and no array: give its rows, read\(\)"):
+            call(rows)
+    np.testing.assert_array_equal(np.asarray(rows.read()), X)
+
+
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda rows: pickle.loads(pickle.dumps(rows))], ids=["deepcopy", "pickle"])
 def test_a_copy_of_a_handle_refuses_files_that_have_changed_and_reads_no_others(tmp_path, copied):
     for name in "ab":

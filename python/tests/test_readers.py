@@ -432,6 +432,12 @@ def test_exceptions_carry_the_details_of_their_message(tmp_path):
     assert (e.requested, e.found) == ("Amari's distance", "the gain is 2 x 3")
     e, facts = raised(ValueError, lambda: unmix.stability(unmix.SparseCoder(dictionary=np.eye(3)), X))
     assert e.requested == "a fit of sparse-coder" and e.remedy == "give one: SparseCoder(dictionary=...)"
+    assert (e.method, e.array) == ("sparse-coder", "dictionary")
+    coder = unmix.SparseCoder(dictionary=np.eye(3), algorithm="omp").fit(X)
+    e, facts = raised(ValueError, lambda: coder.path(X))
+    assert e.method == "sparse-coder" and set(facts) == {"requested", "found", "remedy", "method"}
+    e, facts = raised(ValueError, lambda: PCA(2, init=fitted).fit(X[:, :2]))
+    assert (e.need, e.got) == (2, 3) and "it has 3 columns, and the rows have 2" in e.found
     e, facts = raised(ValueError, lambda: unmix.datasets.independent(10, ["laplac"]))
     assert (e.kind, e.name, e.suggestion) == ("distribution", "laplac", "laplace") and set(facts) == {"kind", "name", "suggestion", "known"}
     assert e.known[:2] == ["laplace", "logistic"] and str(e).endswith("choose one of: " + ", ".join(e.known))

@@ -169,6 +169,7 @@ def test_points_are_the_codes_and_colours_the_labels():
         (dict(components=(0, 4)), "the model has 4 components"),
         (dict(components="0-3"), "must be two or three components, one for each axis, got '0-3'"),
         (dict(components=(0, 1, 2), ax=many), "three components need axes in three dimensions"),
+        (dict(components=(1, 1)), "component 1 is given twice; give each component once"),
         (dict(color=[1, 2]), "there are 300 rows"),
     ]:
         with pytest.raises(ValueError, match=message):

@@ -1,7 +1,12 @@
 """Messages of readers in Python name Python arguments, never command-line flags."""
 
+import html
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -136,3 +141,26 @@ def test_messages_are_in_pythons_notation(tmp_path):
         message = str(refused.value)
         assert not FLAG.search(message) and "::" not in message and "unmix fit" not in message, message
         assert not re.search(r"=(true|false|null)\b", message), message
+
+
+def test_summaries_and_pages_name_calls_and_no_commands(tmp_path):
+    """A model of the command line, with the stability of many components, and pages that Python makes."""
+    command = shutil.which("unmix", path=os.path.dirname(sys.executable))
+    if command is None:
+        pytest.skip("the command unmix is not in the environment")
+    np.save(tmp_path / "x.npy", np.random.RandomState(0).randn(200, 24))
+    subprocess.run([command, "fit", "pca", "x.npy", "-o", "m.safetensors", "--stability", "2", "--bootstrap", "0"], cwd=tmp_path, check=True, capture_output=True)
+    shown = subprocess.run([command, "show", "m.safetensors"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert "(all 24: unmix show MODEL --json)" in shown
+    model = unmix.load(tmp_path / "m.safetensors")
+    assert "(all 24: report_.stability)" in model.summary() and not FLAG.search(model.summary())
+    assert len(model.report_.stability["halves"]) == 24
+    X = unmix.datasets.rare_modules(n_samples=60, n_features=50, seed=0)
+    rfn = unmix.RFN(4, max_iter=5, random_state=0).fit(X)
+    other = unmix.RFN(4, max_iter=6, random_state=0).fit(X)
+    pages = [unmix.report(rfn, X).text, unmix.report(rfn).text, unmix.report(rfn, X, beside=other).text, unmix.report(model).text]
+    for page in pages:
+        body = html.unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL))
+        text = re.sub(r"unmix fit pca [^\n]*", "", body)
+        assert not FLAG.search(text) and not re.search(r"\bunmix (biclusters|report|show|encode)\b", text), text
+    assert "unmix.biclusters(model, X)" in pages[0] and "unmix.report(model, X, path=" in pages[1] and "random_state=1" in pages[2]

@@ -266,17 +266,18 @@ def variants(method: str) -> list[dict[str, str]]:
 
 def _refits(X: Rows | None, starts: int | None, permutations: int | None, max_seconds: float | None) -> tuple[int, int, float | None] | None:
     """The numbers of starts and permuted copies of the modules of a page, and the time limit of their fits; None without starts."""
-    from ._options import seconds
+    from ._biclusters import biclusters
+    from ._options import default_of, seconds
 
     limit = seconds(max_seconds)
     if starts is permutations is limit is None:
         return None
     if starts is None:
         needs = "max_seconds needs" if permutations is None else "permutations need"
-        raise ValueError(f"{needs} starts, the number of fits whose units are pooled; give starts=8")
+        raise ValueError(f"{needs} starts, the number of fits whose units are pooled; give starts={default_of(biclusters, 'n_starts')}")
     if X is None:
         raise ValueError("starts need the rows X, to which the fits are made; give X")
-    permutations = 10 if permutations is None else permutations
+    permutations = default_of(biclusters, "n_permutations") if permutations is None else permutations
     for name, value, least in (("starts", starts, 1), ("permutations", permutations, 0)):
         if not isinstance(value, Integral) or value < least:
             raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
@@ -388,7 +389,7 @@ def report(
         For models of non-negative codes: number of fits whose units are pooled into the modules of the page, with stability and q-values, as
         ``n_starts`` of :func:`unmix.biclusters`; by default modules are the units of ``model`` alone.
     permutations : int, optional
-        Number of copies of the rows with permuted columns, as ``n_permutations`` of :func:`unmix.biclusters`; 10 by default.
+        Number of copies of the rows with permuted columns, as ``n_permutations`` of :func:`unmix.biclusters`, with its default.
     pairs : list of (int, int), optional
         Pairs of components whose codes are the axes of a scatter plot each; ``[(0, 1), (0, 2)]`` by default.
     max_seconds : float, optional
@@ -416,14 +417,15 @@ def report(
     """
     from sklearn.utils.validation import check_is_fitted
 
-    from ._biclusters import Biclusters
+    from ._biclusters import Biclusters, biclusters
     from ._html import Page
     from ._input import labels, row_names
+    from ._options import default_of
     from ._written import report_source
 
     if isinstance(model, Biclusters):
         raise TypeError(
-            "a page is made of a fitted estimator, not of Biclusters: unmix.report(model, X, starts=8) has the modules of several starts, "
+            "a page is made of a fitted estimator, not of Biclusters: unmix.report(model, X, starts=...) has the modules of several starts, "
             "unmix.plot.biclusters(found, X) draws these"
         )
     check_is_fitted(model)
@@ -435,7 +437,11 @@ def report(
     places = None if positions is None else _places(positions)
     shown_pairs, other, rate = _pairs(pairs), None if beside is None else beside._model, None if rate is None else float(rate)
     options: dict[str, Any] = {"color": color, "title": title, "beside": beside, "rate": rate, "positions": positions}
-    options |= {"starts": starts, "permutations": None if permutations == 10 else permutations, "pairs": None if shown_pairs == [(0, 1), (0, 2)] else shown_pairs}
+    options |= {
+        "starts": starts,
+        "permutations": None if permutations == default_of(biclusters, "n_permutations") else permutations,
+        "pairs": None if shown_pairs == [(0, 1), (0, 2)] else shown_pairs,
+    }
     options["max_seconds"] = None if refits is None else refits[2]
     shown = (title, other, rate, places, names, refits, shown_pairs, report_source(X, options))
     if path is not None:

@@ -232,8 +232,8 @@ def biclusters(
     """Fit an estimator from several starts, pool its units, and return modules with stability and q-values.
 
     A single fit may miss modules, and has units that fit noise; modules that several starts have in common are more reliable. It takes
-    ``n_starts * (1 + n_permutations) + 2`` fits, 90 by default, of which those of each copy of the rows run concurrently, each on one
-    thread, and a copy of the rows in memory.
+    ``n_starts * (1 + n_permutations) + 2`` fits, of which those of each copy of the rows run concurrently, each on one thread, and a copy of
+    the rows in memory.
 
     Parameters
     ----------

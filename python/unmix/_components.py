@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def chosen(model: _unmix.Model, setting: str, selection: Any) -> Array:
-    """Indices of components, ascending, each once.
+    """Indices of components, ascending.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def chosen(model: _unmix.Model, setting: str, selection: Any) -> Array:
     Raises
     ------
     ValueError
-        For other types, and for components that the model does not have.
+        For other types, for components that the model does not have, and for one that is given twice.
     """
     each = [selection] if isinstance(selection, (str, Integral)) or np.ndim(selection) == 0 else list(selection)
     is_mask = np.asarray(selection).dtype == bool if isinstance(selection, np.ndarray) else each and all(isinstance(one, (bool, np.bool_)) for one in each)
@@ -70,11 +70,13 @@ def _words(word: str, n: int) -> Sequence[int | str]:
 
 
 def ordered(model: _unmix.Model, setting: str, selection: Any) -> list[int]:
-    """Indices of components as from `chosen`, but in the requested order if that is a sequence: of duplicates the first is kept."""
+    """Indices of components as from `chosen`, but in the requested order if that is a sequence."""
     is_mask = isinstance(selection, np.ndarray) and selection.dtype == bool or np.ndim(selection) == 1 and all(isinstance(a, (bool, np.bool_)) for a in selection)
     if isinstance(selection, (str, Integral)) or np.ndim(selection) != 1 or is_mask:
         return [int(i) for i in chosen(model, setting, selection)]
-    return list(dict.fromkeys(int(i) for one in selection for i in chosen(model, setting, [one])))
+    # Refuses a component that is given twice, which is not visible one by one.
+    chosen(model, setting, selection)
+    return [int(i) for one in selection for i in chosen(model, setting, [one])]
 
 
 def framed(estimator: Estimator) -> bool:

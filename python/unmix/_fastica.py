@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -17,10 +17,11 @@ from ._by_callable import deflation, symmetric
 from ._fixed import fixed
 from ._parameters import FastICAParameters
 from ._sources import Sources, start
-from ._types import Array, Path, Rows, Seed
+from ._types import Array, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from os import PathLike
 
     from numpy.typing import ArrayLike
 
@@ -137,9 +138,10 @@ class FastICA(FastICAParameters, Sources):
 
     def _check(self, rows: Any) -> None:
         alpha = (self.fun_args or {}).get("alpha", 1.0)
-        if not callable(self.fun) and not (isinstance(alpha, Real) and 1 <= float(alpha) <= 2):
+        allowed = self._fun_args_alpha
+        if not callable(self.fun) and not allowed.is_satisfied_by(alpha):
             # scikit-learn's message, which its tests expect.
-            raise ValueError("alpha must be in [1,2]")
+            raise ValueError(f"alpha must be in [{allowed.left:g},{allowed.right:g}]")
         if not self.whiten and self.n_components is not None:
             warn("Ignoring n_components with whiten=False.")
         if _is_path(rows):
@@ -162,6 +164,9 @@ class FastICA(FastICAParameters, Sources):
             settings |= {"fun": "logcosh", "fun_args": None, "max_iter": 0, "w_init": start(vars(self)["_start"])}
         elif self.fun != "logcosh":
             settings["fun_args"] = None
+        elif self.fun_args:
+            # Numbers of numpy have no form in JSON.
+            settings["fun_args"] = {name: value.item() if isinstance(value, np.generic) else value for name, value in self.fun_args.items()}
         if not self.whiten:
             settings["n_components"] = None
         return settings
@@ -342,17 +347,17 @@ class FastICA(FastICAParameters, Sources):
 
 def fastica(
     X: Rows,
-    n_components: int | float | None = None,
+    n_components: int | float | str | None = None,
     *,
     algorithm: Literal["parallel", "deflation"] = "parallel",
-    whiten: Literal["unit-variance", "arbitrary-variance", False] = "unit-variance",
+    whiten: Literal["unit-variance", "arbitrary-variance"] | Literal[False] = "unit-variance",
     fun: Literal["logcosh", "exp", "cube", "skew"] | Callable[..., Any] = "logcosh",
     fun_args: dict[str, Any] | None = None,
     max_iter: int = 200,
-    tol: float = 1e-4,
-    w_init: ArrayLike | Path | Files | None = None,
+    tol: float = 0.0001,
+    w_init: ArrayLike | None | str | PathLike[str] | Files = None,
     whiten_solver: Literal["svd", "eigh"] = "svd",
-    random_state: Seed = None,
+    random_state: int | np.random.RandomState | None = None,
     return_X_mean: bool = False,
     compute_sources: bool = True,
     return_n_iter: bool = False,
@@ -368,25 +373,31 @@ def fastica(
     X : array-like of shape (n_samples, n_features)
         Rows.
     n_components : int, float or None, default=None
-        As for :class:`FastICA`.
+        Number of sources: a number, a share of the variance between 0 and 1, or None for the rank of the rows.
     algorithm : {"parallel", "deflation"}, default="parallel"
-        As for :class:`FastICA`.
+        Estimate all sources at once (``"parallel"``), or one after another (``"deflation"``).
     whiten : {"unit-variance", "arbitrary-variance"} or False, default="unit-variance"
-        As for :class:`FastICA`.
+        Variance of the sources: 1, or ``1 / n_samples``; False for data that are already whitened, from which no mean is then
+        subtracted.
     fun : {"logcosh", "exp", "cube", "skew"} or callable, default="logcosh"
-        As for :class:`FastICA`.
+        Contrast function G used to measure non-Gaussianity. In Python also a callable: it gets an array, sources as rows, and
+        returns g(x), the derivative of G, and the mean of g'(x) over the last axis; it is called in every iteration with a copy of
+        all rows.
     fun_args : dict or None, default=None
-        As for :class:`FastICA`.
+        The parameter ``"alpha"`` of ``"logcosh"``, whose derivative is ``tanh(alpha x)``: from 1 to 2, None for 1. In Python also
+        the arguments of a callable.
     max_iter : int, default=200
-        As for :class:`FastICA`.
-    tol : float, default=1e-4
-        As for :class:`FastICA`.
+        Maximum number of iterations, for each source with ``"deflation"``.
+    tol : float, default=0.0001
+        Convergence tolerance: the largest ``1 - abs(<w_new, w_old>)`` over the rows of the rotation, about half the square of the
+        angle.
     w_init : array-like of shape (n_components, n_components) or None, path or Files, default=None
-        As for :class:`FastICA`.
+        Initial unmixing matrix, in whitened coordinates; None for a random rotation.
     whiten_solver : {"svd", "eigh"}, default="svd"
-        As for :class:`FastICA`.
+        Accepted for compatibility with scikit-learn: the solver is chosen by the shape of the data, and singular values are used
+        wherever a scatter matrix does not resolve all directions.
     random_state : int, RandomState or None, default=None
-        As for :class:`FastICA`.
+        Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     return_X_mean : bool, default=False
         Whether to return the mean as well.
     compute_sources : bool, default=True
@@ -420,7 +431,7 @@ def fastica(
     ((3, 4), (3, 3), (2000, 3))
     """
     ica = FastICA(
-        n_components,
+        n_components=n_components,
         algorithm=algorithm,
         whiten=whiten,
         fun=fun,

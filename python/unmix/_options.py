@@ -31,6 +31,11 @@ def seconds(max_seconds: float | None) -> float | None:
     return float(max_seconds)
 
 
+def default_of(function: Callable[..., Any], parameter: str) -> Any:
+    """The default of a keyword-only parameter."""
+    return (function.__kwdefaults__ or {})[parameter]
+
+
 class Iteration(NamedTuple):
     """An iteration of a fit, as a ``callback`` receives it.
 

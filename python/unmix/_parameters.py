@@ -726,6 +726,7 @@ class FastICAParameters:
         "w_init": ["array-like", None, str, PathLike],
         "whiten_solver": [StrOptions({"svd", "eigh"})],
     }
+    _fun_args_alpha = Interval(Real, 1, 2, closed="both")
 
     def __init__(
         self,

@@ -276,6 +276,13 @@ class Files:
     def __len__(self) -> int:
         return self.shape[0]
 
+    if not TYPE_CHECKING:
+        # For type checkers a handle is no array: what takes arrays alone would seem to take it.
+
+        def __array__(self, dtype=None, copy=None):
+            # Without this method numpy makes an array of one object.
+            raise TypeError(f"{self!r} is a handle to files and no array: give its rows, read(), or the first of them, head()")
+
     def __repr__(self) -> str:
         paths, settings = self._given
         shown = repr(os.fspath(paths[0]) if len(paths) == 1 else [os.fspath(p) for p in paths])

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _unmix
 from ._html import table
 from ._input import warn
-from ._options import seconds
+from ._options import default_of, seconds
 from ._threads import threads_here
 from ._types import Array, Rows, Seed
 
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     import pandas
 
     from ._base import Estimator
-
-# With this number of splits, intervals are less than a tenth wider than in the limit of many splits.
-_DEFAULT_SPLITS = 20
 
 
 class Clustering:
@@ -292,8 +289,10 @@ class Stability:
             if "as a group" in verdict:
                 verdict += f" (its space {_ends(self.space_interval[j])})"
             lines.append(f"{j:>9}  {self.halves[j]:6.3f}  {_ends(self.interval[j])}  {restarts}  {quality}{verdict}")
-        if self.splits < _DEFAULT_SPLITS and any(verdict.startswith("undecided") for verdict in self.verdict):
-            lines.append(f"intervals are wide with splits={self.splits}; splits={_DEFAULT_SPLITS} narrows them as far as splits can")
+        # With this number of splits, intervals are less than a tenth wider than in the limit of many splits.
+        enough = default_of(stability, "splits")
+        if self.splits < enough and any(verdict.startswith("undecided") for verdict in self.verdict):
+            lines.append(f"intervals are wide with splits={self.splits}; splits={enough} narrows them as far as splits can")
         if self.bootstrap:
             lines.append(f"sampling error of the intervals from {self.bootstrap} resamples of the rows")
         if self.chance is not None:
@@ -332,7 +331,7 @@ def stability(
     X : array-like of shape (n_samples, n_features), or path
         The rows that it was fitted to.
     splits : int, default=20
-        Number of random splits of the rows into two halves; each costs two fits of half the rows. With fewer than 20, intervals are
+        Number of random splits of the rows into two halves; each costs two fits of half the rows. With fewer than the default, intervals are
         wider and more components undecided; with one, every interval is [0, 1].
     restarts : int, default=5
         Number of fits of all rows from other seeds.

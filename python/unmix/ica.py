@@ -234,7 +234,7 @@ class ICA(ICAParameters, Sources):
         Raises
         ------
         ValueError
-            If both ``exclude`` and ``include`` are given.
+            If both ``exclude`` and ``include`` are given, or a source is given twice.
 
         See Also
         --------

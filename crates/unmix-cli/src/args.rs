@@ -132,7 +132,7 @@ Examples:
   unmix biclusters genes.rfn.safetensors genes.csv -o modules.csv     members of all modules
   unmix biclusters genes.rfn.safetensors genes.csv --starts 0         units of the model alone: fast
 
-The settings of the model are fitted again from 8 starts, and to 10 copies of the rows whose columns are permuted.
+The settings of the model are fitted again from several starts, and to copies of the rows whose columns are permuted.
 evidence: gain in log-likelihood by the rows and columns of the module, minus what a search over all sets of
 this size gains by chance, in nats; stability: share of the starts that found the module; q: estimated false
 discovery rate of the modules up to and including this line, which with N copies is at least 1/N for the first.

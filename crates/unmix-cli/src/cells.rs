@@ -96,9 +96,12 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
 
 /// Refuses a model that does not predict cells.
 fn check(model: &Model) -> unmix::Result<()> {
-    predict_cells(model, &[], false).map(|_| ()).map_err(|_| Error::Unsupported {
-        asked: format!("scoring a list of cells by a model of {}", model.method().key),
-        found: "it does not predict single cells of the rows of its fit".into(),
-        remedy: "fit matrix-completion, or give rows, without --triplets".into(),
+    predict_cells(model, &[], false).map(|_| ()).map_err(|_| {
+        Error::unsupported(
+            format!("scoring a list of cells by a model of {}", model.method().key),
+            "it does not predict single cells of the rows of its fit",
+            "fit matrix-completion, or give rows, without --triplets",
+        )
+        .of_method(model.method().key)
     })
 }

@@ -58,11 +58,13 @@ pub(crate) fn takes_storage(key: &str, rows: &AnyRows<'_>) -> std::result::Resul
         return Ok(());
     }
     let others: Vec<&str> = METHODS.iter().filter(|m| m.accepts.sparse).map(|m| m.key).collect();
-    Err(Error::Unsupported {
-        asked: format!("{key} of sparse rows"),
-        found: "it needs all entries of the rows, zeros included".into(),
-        remedy: format!("choose a method that takes them ({}), or make the rows dense", others.join(", ")),
-    }
+    Err(Error::unsupported(
+        format!("{key} of sparse rows"),
+        "it needs all entries of the rows, zeros included",
+        format!("choose a method that takes them ({}), or make the rows dense", others.join(", ")),
+    )
+    .of_method(key)
+    .working(&others)
     .into())
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn import(args: &Import, invocation: Option<&str>) -> Done {
     let place = destination(&args.output, std::slice::from_ref(&args.folder), args.force)?;
     let model = saelens::import(&args.folder, &Run { invocation, ..Run::default() })?;
     save(&model, &place)?;
-    let summary = unmix_report::summary(&model);
+    let summary = terminal::summary(&model);
     terminal::text(&format!("{summary}\nThe model is {}.\n", args.output.display()))?;
     Ok(0)
 }

@@ -48,7 +48,9 @@ pub(crate) fn fit(args: &Fit, invocation: Option<&str>) -> Done {
     };
     let model = match args.stability {
         None => model,
-        Some(n) => with_stability(model, n.into(), args, &mut rows, &run)?,
+        Some(n) => {
+            with_stability(model, n.map_or(Trials::default().splits, usize::from), args, &mut rows, &run)?
+        }
     };
     let pictures = files.first().filter(|file| unmix_io::is_image(file, args.reading.input_format));
     let row =
@@ -71,7 +73,7 @@ pub(crate) fn fit(args: &Fit, invocation: Option<&str>) -> Done {
     }
     let code = ended(&model, n_notes, args.strict);
     let next = next(args, path, &to, &model);
-    terminal::text(&format!("{}\n{}{next}", unmix_report::summary(&model), paint(TITLE, "Next\n")))?;
+    terminal::text(&format!("{}\n{}{next}", terminal::summary(&model), paint(TITLE, "Next\n")))?;
     Ok(code)
 }
 

@@ -87,11 +87,12 @@ fn check_lists(model: &Model) -> unmix::Result<()> {
 }
 
 fn cannot(what: &str, model: &Model, remedy: String) -> Error {
-    Error::Unsupported {
-        asked: format!("filling {what} by a model of {}", model.method().key),
-        found: "it has no distribution of them".into(),
+    Error::unsupported(
+        format!("filling {what} by a model of {}", model.method().key),
+        "it has no distribution of them",
         remedy,
-    }
+    )
+    .of_method(model.method().key)
 }
 
 /// Prints how many cells were filled.

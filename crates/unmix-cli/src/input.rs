@@ -101,14 +101,14 @@ pub(crate) fn open_codes(
     let opened = open_wanted(Some(model.component_names()), paths, options.clone(), run, quiet);
     match opened {
         Err(Failure::Library(Error::Unsupported { .. })) if are_features(model, paths, &options, run) => {
-            let unsupported = Error::Unsupported {
-                asked: "decoding rows".into(),
-                found: format!(
+            let unsupported = Error::unsupported(
+                "decoding rows",
+                format!(
                     "the input has the features of the model, and codes are needed ({})",
                     listed(&model.component_names())
                 ),
-                remedy: "give codes that 'unmix encode' has written, or use 'unmix reconstruct MODEL INPUT' for rows".into(),
-            };
+                "give codes that 'unmix encode' has written, or use 'unmix reconstruct MODEL INPUT' for rows",
+            );
             Err(unsupported.into())
         }
         opened => opened,

@@ -37,6 +37,6 @@ pub(crate) fn merge(args: &Merge, invocation: Option<&str>) -> Done {
     progress.clear();
     save(&merged, &place)?;
     let code = ended(&merged, 0, false);
-    terminal::text(&format!("{}\nThe model is {}.\n", unmix_report::summary(&merged), to.display()))?;
+    terminal::text(&format!("{}\nThe model is {}.\n", terminal::summary(&merged), to.display()))?;
     Ok(code)
 }

@@ -34,11 +34,12 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
             None => references(reference, files, &apply.reading.options()?, codes.rows(), &run)?,
         };
         if found.rows() != codes.rows() {
-            let unsupported = Error::Unsupported {
-                asked: format!("comparing components with {reference}"),
-                found: format!("it has {} rows and the input {}", found.rows(), codes.rows()),
-                remedy: "give rows of the same samples".into(),
-            };
+            let unsupported = Error::unsupported(
+                format!("comparing components with {reference}"),
+                format!("it has {} rows and the input {}", found.rows(), codes.rows()),
+                "give rows of the same samples",
+            )
+            .with_numbers(codes.rows(), found.rows());
             return Err(unsupported.into());
         }
         names.extend(own);

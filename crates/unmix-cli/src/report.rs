@@ -36,6 +36,7 @@ pub(crate) fn report(args: &Report, invocation: Option<String>) -> Done {
     let progress = Progress::new(&args.running);
     let run = progress.run(&args.running);
     let mut options = Options {
+        caller: unmix::Caller::Shell,
         title: args.title.clone(),
         model_name: Some(args.model.display().to_string()),
         input_name: (!args.input.is_empty()).then(|| given_inputs(args).join(" ")),

@@ -88,7 +88,7 @@ fn model_json(file: &Path, model: &Model) -> Value {
 }
 
 fn model_text(file: &Path, model: &Model) -> String {
-    let mut out = format!("{}\n{}", paint(TITLE, file.display()), unmix_report::summary(model));
+    let mut out = format!("{}\n{}", paint(TITLE, file.display()), terminal::summary(model));
     if let Some(table) = FactorTable::of(model) {
         out += &format!(
             "\n{}  {}\n\n{}",

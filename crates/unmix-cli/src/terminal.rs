@@ -29,6 +29,11 @@ pub(crate) fn text(text: &str) -> Done {
     Ok(0)
 }
 
+/// The summary of a model, in the terms of the command line.
+pub(crate) fn summary(model: &unmix::Model) -> String {
+    Caller::Shell.message(&unmix_report::summary(model))
+}
+
 /// Prints a result unmodified.
 pub(crate) fn bytes(bytes: &[u8]) -> Done {
     let mut out = std::io::stdout().lock();

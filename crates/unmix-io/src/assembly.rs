@@ -32,11 +32,7 @@ impl Picture {
 
 /// Why no pictures can be made of patches.
 fn refusal(found: impl Into<String>, remedy: impl Into<String>) -> Error {
-    Error::Unsupported {
-        asked: "making pictures of patches".into(),
-        found: found.into(),
-        remedy: remedy.into(),
-    }
+    Error::unsupported("making pictures of patches", found, remedy)
 }
 
 impl Input {
@@ -173,7 +169,8 @@ impl Assembly {
     pub fn finish(mut self) -> Result<Vec<Picture>> {
         if self.next != self.patches.len() {
             let found = format!("there are {} patches of {}", self.next, self.patches.len());
-            return Err(refusal(found, "give all patches"));
+            return Err(refusal(found, "give all patches")
+                .with_numbers(self.patches.len() as usize, self.next as usize));
         }
         let channels = self.patches.channels;
         let means = self.sums.chunks_exact_mut(channels).zip(&self.counts).filter(|(_, n)| **n > 0);

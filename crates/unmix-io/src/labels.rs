@@ -67,15 +67,14 @@ impl<'a> LabelFile<'a> {
         }
         let column = self.column.map_or(String::new(), |column| format!(":{column}"));
         let given = format!("{}{column}", self.path.display());
-        Err(Error::Unsupported {
-            // It is no option of reading, which `Wording::PythonPath` would make it.
-            asked: match self.wording {
-                Wording::Shell => self.wording.plain("color", given, true),
-                _ => format!("color={}", self.wording.text_value(&given)),
-            },
-            found: format!("it has {} values, and the input has {n} rows", values.len()),
-            remedy: "give one value for each row".into(),
-        })
+        // It is no option of reading, which `Wording::PythonPath` would make it.
+        let request = match self.wording {
+            Wording::Shell => self.wording.plain("color", given, true),
+            _ => format!("color={}", self.wording.text_value(&given)),
+        };
+        let found = format!("it has {} values, and the input has {n} rows", values.len());
+        Err(Error::unsupported(request, found, "give one value for each row")
+            .with_numbers(n as usize, values.len()))
     }
 
     /// A column of a file that is not text.
@@ -129,11 +128,11 @@ pub fn labels_of(files: &Files, n: u64, nameless: &str, run: &Run<'_>) -> Result
     let name = input.rows.features().names.as_ref().and_then(|names| names.first());
     if options.columns.is_none() && options.drop.is_none() {
         if files.paths().count() > 1 || options.rows.is_some() || options.skip_rows > 0 {
-            return Err(Error::Unsupported {
-                asked: "labels of text from a handle with a single column".into(),
-                found: "it selects rows, or has several files".into(),
-                remedy: "give the path of a file, or an array of the labels".into(),
-            });
+            return Err(Error::unsupported(
+                "labels of text from a handle with a single column",
+                "it selects rows, or has several files",
+                "give the path of a file, or an array of the labels",
+            ));
         }
         return LabelFile { path, column: name.map(String::as_str), wording: options.wording }
             .read(n, nameless, run);

@@ -44,11 +44,11 @@ pub(crate) fn expanded<T: Real>(
 ) -> Result<Expanded> {
     let path = file.path();
     if options.transpose {
-        return Err(Error::Unsupported {
-            asked: "transpose of a table with lists in its cells".into(),
-            found: format!("{} has cells of several numbers", path.display()),
-            remedy: "leave these columns out, or save the numbers as an array".into(),
-        });
+        return Err(Error::unsupported(
+            "transpose of a table with lists in its cells",
+            format!("{} has cells of several numbers", path.display()),
+            "leave these columns out, or save the numbers as an array",
+        ));
     }
     let sorted = ascending(columns);
     let widths = widths(file, columns, &sorted)?;

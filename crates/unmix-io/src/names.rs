@@ -28,15 +28,13 @@ pub(crate) fn named_as<'a>(
 ) -> Result<AnyRows<'a>> {
     let rows = named(rows, names)?;
     match (wanted, rows.features().names.as_deref()) {
-        (Some(wanted), Some(own)) if own != wanted => Err(Error::Unsupported {
-            asked: "matching the columns to those of the model by name".into(),
-            found: "the names of the selected columns are not those of the model in its order, and there is no name for each \
-                    column of the input by which they could be matched"
-                .into(),
-            remedy: "give one name for each column of the input, also for those that are not selected, or select the columns of \
-                     the model in its order"
-                .into(),
-        }),
+        (Some(wanted), Some(own)) if own != wanted => Err(Error::unsupported(
+            "matching the columns to those of the model by name",
+            "the names of the selected columns are not those of the model in its order, and there is no name for each \
+                    column of the input by which they could be matched",
+            "give one name for each column of the input, also for those that are not selected, or select the columns of \
+                     the model in its order",
+        )),
         _ => Ok(rows),
     }
 }

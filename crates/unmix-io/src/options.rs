@@ -242,14 +242,14 @@ impl Options {
 
     /// The error of a fit to a single picture that is not cut into patches.
     pub fn one_picture(&self) -> Error {
-        Error::Unsupported {
-            asked: "a fit to one picture".into(),
-            found: "a whole picture is one row, and a fit needs several".into(),
-            remedy: format!(
+        Error::unsupported(
+            "a fit to one picture",
+            "a whole picture is one row, and a fit needs several",
+            format!(
                 "cut it into patches, each a row, as with {}, or give more pictures",
                 self.wording.size("patches", 8, 8)
             ),
-        }
+        )
     }
 
     /// What would work for a file that is of another format than the one that it was read as.

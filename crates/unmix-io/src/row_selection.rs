@@ -14,11 +14,11 @@ pub(crate) fn choose(mut input: Input, options: &Options, run: &Run<'_>) -> Resu
     }
     if with_rows!(&input.rows, rows => rows.is_sparse()) {
         let requested = if dtype.is_some() { "dtype" } else { "some of the rows" };
-        return Err(Error::Unsupported {
-            asked: format!("{requested} of sparse rows"),
-            found: format!("{} holds a sparse matrix", input.rows.origin()),
-            remedy: "store only those rows, in that type, or make it dense".into(),
-        });
+        return Err(Error::unsupported(
+            format!("{requested} of sparse rows"),
+            format!("{} holds a sparse matrix", input.rows.origin()),
+            "store only those rows, in that type, or make it dense",
+        ));
     }
     input.rows.prepare(run)?;
     let n = input.rows.n_rows().unwrap_or(0);
@@ -133,10 +133,12 @@ fn described<T: Real>(rows: &Rows<'_, T>) -> (Features, String, Vec<String>) {
 
 /// Random access to rows, which [`choose`] has ensured.
 fn in_any_order<'a, T: Real>(rows: &'a Rows<'_, T>) -> Result<&'a dyn RandomAccess<T>> {
-    rows.source().random().ok_or_else(|| Error::Unsupported {
-        asked: "reading rows in any order".into(),
-        found: format!("{} can only be read from its first row on", rows.origin()),
-        remedy: "prepare the rows first".into(),
+    rows.source().random().ok_or_else(|| {
+        Error::unsupported(
+            "reading rows in any order",
+            format!("{} can only be read from its first row on", rows.origin()),
+            "prepare the rows first",
+        )
     })
 }
 

@@ -54,14 +54,14 @@ impl Selection {
         let from = if requested.is_empty() { (0..n).collect() } else { requested };
         let features: Vec<usize> = from.into_iter().filter(|j| !out.contains(j)).collect();
         if features.is_empty() && !index.is_empty() {
-            return Err(Error::Unsupported {
-                asked: "reading the columns as features".into(),
-                found: "none is left besides the index of the table".into(),
-                remedy: format!(
+            return Err(Error::unsupported(
+                "reading the columns as features",
+                "none is left besides the index of the table",
+                format!(
                     "add {} to read the index as a feature",
                     options.wording.plain("columns", format!("0-{}", n - 1), true)
                 ),
-            });
+            ));
         }
         if features.is_empty() {
             let (setting, words) = match drop.is_empty() {
@@ -131,11 +131,12 @@ impl<'a> Columns<'a> {
             self.wording.column_list(setting, words, &split(words))
         };
         let (drop, keep) = (given("drop", &options.drop), given("keep", &options.keep));
-        Error::Unsupported {
-            asked: format!("reading {}", self.described(j)),
-            found: format!("both {drop} and {keep} name it"),
-            remedy: "name it in one of the two".into(),
-        }
+        Error::unsupported(
+            format!("reading {}", self.described(j)),
+            format!("both {drop} and {keep} name it"),
+            "name it in one of the two",
+        )
+        .with(|d| d.column = Some(j))
     }
 
     /// The columns named `wanted`, in that order, and those of `from` that are not among them.
@@ -143,10 +144,13 @@ impl<'a> Columns<'a> {
         let there: HashSet<usize> = from.iter().copied().collect();
         let find = |name: &String| {
             let found = self.names.get(name.as_str()).copied().filter(|j| there.contains(j));
-            found.ok_or_else(|| Error::Unsupported {
-                asked: "matching the columns to those of the model by name".into(),
-                found: format!("the model needs column '{name}', which is not among the columns read"),
-                remedy: "give all columns that the model was fitted on, with the same names".into(),
+            found.ok_or_else(|| {
+                Error::unsupported(
+                    "matching the columns to those of the model by name",
+                    format!("the model needs column '{name}', which is not among the columns read"),
+                    "give all columns that the model was fitted on, with the same names",
+                )
+                .with(|d| d.name = Some(name.clone()))
             })
         };
         let features: Vec<usize> = wanted.iter().map(find).collect::<Result<_>>()?;

@@ -30,11 +30,11 @@ impl SparseWriter {
     /// More columns than a 32-bit index counts.
     pub fn new(n_columns: usize, dtype: Dtype) -> Result<Self> {
         if i32::try_from(n_columns).is_err() {
-            return Err(Error::Unsupported {
-                asked: format!("sparse rows of {n_columns} columns"),
-                found: "indices of columns have 32 bits".into(),
-                remedy: "write .npy".into(),
-            });
+            return Err(Error::unsupported(
+                format!("sparse rows of {n_columns} columns"),
+                "indices of columns have 32 bits",
+                "write .npy",
+            ));
         }
         let spool = || Spool::new("sparse rows");
         let mut starts = spool();

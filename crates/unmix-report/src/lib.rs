@@ -20,6 +20,7 @@
 //! ```
 
 mod alpha_path;
+mod caller;
 mod colour;
 mod description;
 mod factors;
@@ -48,6 +49,8 @@ pub use summary::summary;
 /// Inputs of a page besides the model. All are optional.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
+    /// For whom the page is made: its text names calls in Python, or commands.
+    pub caller: unmix::Caller,
     /// Title of the page.
     pub title: Option<String>,
     /// A label for each row, to colour points by: the name of the column, and one value a row.

@@ -184,11 +184,8 @@ pub(crate) fn data_uri(values: &[f64], layout: Layout, scale: Scale, shrink: usi
 ///
 /// [`Error::Unsupported`] where the features are no picture, or nothing is to be shown.
 pub fn mosaic(model: &Model, count: usize, columns: usize) -> Result<Vec<u8>> {
-    let refuse = |found: String, remedy: &str| Error::Unsupported {
-        asked: "a mosaic of the components".into(),
-        found,
-        remedy: remedy.into(),
-    };
+    let refuse =
+        |found: String, remedy: &str| Error::unsupported("a mosaic of the components", found, remedy);
     let Some(layout) = Layout::of(model.features().shape.as_deref()) else {
         let found = match &model.features().shape {
             Some(shape) => format!("the features have shape {shape:?}, which is not that of a picture"),

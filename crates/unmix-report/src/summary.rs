@@ -10,7 +10,8 @@ const FIRST: usize = 10;
 const LISTED: usize = 20;
 
 /// The table that a terminal shows after a fit: what was fitted on what, how it ended, and what each of the first ten
-/// components (and the last) explains. Lines end with `\n`; components count from 0.
+/// components (and the last) explains. Lines end with `\n`; components count from 0. Operations are named as in Rust:
+/// [`Caller::message`](unmix::Caller::message) translates them.
 pub fn summary(model: &Model) -> String {
     let (report, spectrum) = (model.report(), Spectrum::of(model));
     let mut out = format!(
@@ -59,7 +60,7 @@ fn stability(found: &Value, k: usize) -> String {
         out += &format!("{j:>9}  {halves:>6.3}  {interval:<14}  {seeds:>11}  {cells}{verdict}\n");
     }
     if shown < k {
-        out += &format!("{:>9}  (all {k}: unmix show MODEL --json)\n", "...");
+        out += &format!("{:>9}  (all {k}: Report::stability)\n", "...");
     }
     if let Some(block_length) = found["block_length"].as_u64().filter(|s| *s > 1) {
         out += &format!(
@@ -155,7 +156,7 @@ mod tests {
             lines[2].starts_with("        0   0.900") && lines[11].starts_with("        9   0.900"),
             "{text}"
         );
-        assert_eq!(lines[12], "      ...  (all 21: unmix show MODEL --json)");
+        assert_eq!(lines[12], "      ...  (all 21: Report::stability)");
         let few = stability(&found, 20);
         assert!(!few.contains("...") && !few.contains("stability of"), "{few}");
     }

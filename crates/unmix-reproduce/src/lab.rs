@@ -51,10 +51,12 @@ impl<'a> Lab<'a> {
     }
 
     fn folder(&mut self) -> Result<&mut Folder> {
-        self.folder.as_mut().ok_or_else(|| Error::Unsupported {
-            asked: "writing a result".into(),
-            found: "no experiment has begun".into(),
-            remedy: "run one of the experiments by its key".into(),
+        self.folder.as_mut().ok_or_else(|| {
+            Error::unsupported(
+                "writing a result",
+                "no experiment has begun",
+                "run one of the experiments by its key",
+            )
         })
     }
 

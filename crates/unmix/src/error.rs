@@ -109,16 +109,17 @@ pub enum Error {
     },
     /// A request that this method or model does not support.
     ///
-    /// The fields are the parts of the message: such requests have no numbers or names in common. A program that distinguishes cases asks before
-    /// the call: [`Method::accepts`](crate::model::Method::accepts) says which rows a method takes, [`Method::density`](crate::model::Method::density)
-    /// whether it has a likelihood, [`Code::decoder`](crate::model::Code::decoder) whether codes can be decoded, and
-    /// [`Model::sums`](crate::Model::sums) whether a model can be merged.
+    /// A program that distinguishes cases before a call asks [`Method::accepts`](crate::model::Method::accepts), which says which rows a method
+    /// takes, [`Method::density`](crate::model::Method::density), whether it has a likelihood, [`Code::decoder`](crate::model::Code::decoder),
+    /// whether codes can be decoded, and [`Model::sums`](crate::Model::sums), whether a model can be merged.
     #[error("{asked} is not possible: {found}; {remedy}")]
     Unsupported {
         /// The request, as a noun phrase with the method, as in "pca of sparse rows".
         asked: String,
         /// What was found that prevents it, as a clause, as in "it does not support sample weights".
         found: String,
+        /// What the message names, as values: the method or the setting that is asked for, what it works with, and numbers.
+        details: Box<ErrorDetails>,
         /// What would work, as an imperative, as in "leave the weights out, or repeat rows".
         remedy: String,
     },
@@ -179,8 +180,8 @@ pub enum Error {
     Interrupted,
 }
 
-/// What the message of an error in a file names, as values: its position, and what was expected and found. `None` where it does not apply.
-/// Lines count from 1, as in messages, all else from 0.
+/// What the message of an error about a file or about a request names, as values: its position, what was expected and found, and what would
+/// work. `None`, or empty, where it does not apply. Lines count from 1, as in messages, all else from 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorDetails {
@@ -198,7 +199,7 @@ pub struct ErrorDetails {
     pub array: Option<String>,
     /// Byte.
     pub byte: Option<u64>,
-    /// Expected number of what the message counts: cells, rows, bytes, samples.
+    /// Expected number of what the message counts: cells, rows, columns, components, bytes.
     pub need: Option<u64>,
     /// The number found.
     pub got: Option<u64>,
@@ -206,6 +207,10 @@ pub struct ErrorDetails {
     pub other: Option<PathBuf>,
     /// The version of unmix that wrote the file, where this one cannot read it.
     pub version: Option<String>,
+    /// Key of the method of which the request was made, or of whose model.
+    pub method: Option<String>,
+    /// Keys of the methods with which the request works.
+    pub works: Vec<String>,
 }
 
 impl Error {
@@ -220,30 +225,52 @@ impl Error {
         Error::Format { path: path.into(), found, details, remedy: remedy.into() }
     }
 
-    /// The same error with numbers of what was found, where it is about a file: `Error::format(...).with(|details| details.line = Some(3))`.
+    /// A request that is not supported: a noun phrase, a clause, and an imperative.
+    pub fn unsupported(
+        asked: impl Into<String>,
+        found: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        let (asked, found, remedy) = (asked.into(), found.into(), remedy.into());
+        Error::Unsupported { asked, found, details: Box::default(), remedy }
+    }
+
+    /// The same error with values of what was found, where it is about a file or a request: `Error::format(...).with(|details| details.line =
+    /// Some(3))`.
     pub fn with(mut self, change: impl FnOnce(&mut ErrorDetails)) -> Self {
-        if let Error::Format { details, .. } = &mut self {
+        if let Error::Format { details, .. } | Error::Unsupported { details, .. } = &mut self {
             change(details);
         }
         self
     }
 
+    /// [`with`](Self::with) the key of a method.
+    pub fn of_method(self, key: &str) -> Self {
+        self.with(|details| details.method = Some(key.into()))
+    }
+
+    /// [`with`](Self::with) the keys of the methods with which the request works.
+    pub fn working(self, keys: &[&str]) -> Self {
+        self.with(|details| details.works = keys.iter().map(ToString::to_string).collect())
+    }
+
+    /// [`with`](Self::with) the numbers that are expected and found.
+    pub fn with_numbers(self, need: usize, got: usize) -> Self {
+        self.with(|details| (details.need, details.got) = (Some(need as u64), Some(got as u64)))
+    }
+
     /// A model whose tensors are those of no fit, which is so only where its file is corrupt.
     pub(crate) fn corrupt_model(found: impl Into<String>) -> Self {
-        Error::Unsupported {
-            asked: "using this model".into(),
-            found: found.into(),
-            remedy: "the file is corrupt: fit the model again".into(),
-        }
+        Error::unsupported("using this model", found, "the file is corrupt: fit the model again")
     }
 
     /// A model of an incremental fit whose stream cannot be continued, for the same reason.
     pub(crate) fn corrupt_stream() -> Self {
-        Error::Unsupported {
-            asked: "continuing the fit of this model".into(),
-            found: "the state of its stream cannot be read".into(),
-            remedy: "the file is corrupt, or of another version: fit the model again".into(),
-        }
+        Error::unsupported(
+            "continuing the fit of this model",
+            "the state of its stream cannot be read",
+            "the file is corrupt, or of another version: fit the model again",
+        )
     }
 
     /// A setting outside its domain.

@@ -91,11 +91,11 @@ impl Imputer {
     pub fn new(model: &Model, rows: &AnyRows<'_>, wanted: ImputeOptions, run: &Run<'_>) -> Result<Self> {
         let by = match by_codes(model) {
             true if wanted.std || wanted.draws > 0 => {
-                return Err(Error::Unsupported {
-                    asked: "standard errors and draws of filled cells".into(),
-                    found: "the codes of this model have no distribution".into(),
-                    remedy: "fill the cells alone, or fit ppca".into(),
-                });
+                return Err(Error::unsupported(
+                    "standard errors and draws of filled cells",
+                    "the codes of this model have no distribution",
+                    "fill the cells alone, or fit ppca",
+                ));
             }
             true => ImputeRule::Decoded(Box::new(model.clone())),
             false => ImputeRule::Posterior(Box::new(model.conditional()?.clone())),

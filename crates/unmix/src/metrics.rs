@@ -66,11 +66,7 @@ fn apart(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<SubspaceAngles> {
             None => None,
         };
         if let Some(found) = wrong {
-            return Err(Error::Unsupported {
-                asked: "comparing subspaces".into(),
-                found,
-                remedy: "give rows that are a basis".into(),
-            });
+            return Err(Error::unsupported("comparing subspaces", found, "give rows that are a basis"));
         }
     }
     let (qa, qb) = (span(a)?, span(b)?);

@@ -124,12 +124,11 @@ fn answer<T: Real>(job: &Job, rows: &Rows<'_, T>, first_row: u64, run: &Run<'_>)
     let built_in = built_in::<T>().into_iter().find(|(kind, _)| *kind == job.kind());
     match built_in.map(|(_, unpack)| unpack).or_else(|| added(job.kind())) {
         Some(unpack) => job.answer(unpack, rows, first_row, run),
-        None => Err(Error::Unsupported {
-            asked: format!("the sum '{}' over shards", job.kind()),
-            found: "the worker cannot compute it".into(),
-            remedy: "use the same version of unmix everywhere, and register the gathers of custom methods on every worker"
-                .into(),
-        }),
+        None => Err(Error::unsupported(
+            format!("the sum '{}' over shards", job.kind()),
+            "the worker cannot compute it",
+            "use the same version of unmix everywhere, and register the gathers of custom methods on every worker",
+        )),
     }
 }
 

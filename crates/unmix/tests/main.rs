@@ -5,6 +5,7 @@
 mod biclusters;
 mod checkpoints;
 mod clusters;
+mod columns;
 mod complete_dictionary;
 mod completion;
 mod dae;

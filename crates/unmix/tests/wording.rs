@@ -199,12 +199,17 @@ fn files_below(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
 
 /// Sentences of a crate, each with its place.
 fn sentences(name: &str) -> Vec<(String, String)> {
+    texts(name, 3)
+}
+
+/// Texts of a crate of at least so many words, each with its place.
+fn texts(name: &str, words: usize) -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut out = Vec::new();
     for path in rust_files(&root.join(name).join("src")) {
         let short = path.strip_prefix(root).unwrap().display().to_string();
         let text = std::fs::read_to_string(&path).unwrap();
-        let found = literals(&text).into_iter().filter(|(_, text)| text.split_whitespace().count() > 2);
+        let found = literals(&text).into_iter().filter(|(_, text)| text.split_whitespace().count() >= words);
         out.extend(found.map(|(line, text)| (format!("{short}:{line}"), text)));
     }
     assert!(out.len() > 100, "{name}: {} sentences", out.len());
@@ -227,6 +232,24 @@ fn has_flag(text: &str) -> bool {
     })
 }
 
+/// Commands of the program.
+const COMMANDS: [&str; 14] = [
+    "biclusters",
+    "decode",
+    "encode",
+    "export",
+    "fit",
+    "import",
+    "impute",
+    "merge",
+    "methods",
+    "reconstruct",
+    "report",
+    "score",
+    "select",
+    "show",
+];
+
 #[test]
 fn messages_of_the_library_name_no_command_and_every_operation_has_a_form_for_each_caller() {
     for (place, text) in sentences("unmix").into_iter().chain(sentences("unmix-io")) {
@@ -235,14 +258,32 @@ fn messages_of_the_library_name_no_command_and_every_operation_has_a_form_for_ea
             continue;
         }
         assert!(!has_flag(&text), "{place}: a flag of the command line: {text}");
-        for verb in
-            ["fit", "impute", "methods", "show", "encode", "decode", "merge", "select", "report", "score"]
-        {
+        for verb in COMMANDS {
             assert!(!text.contains(&format!("unmix {verb}")), "{place}: a command: {text}");
         }
         for caller in [Caller::Shell, Caller::Python] {
             let said = caller.message(&text);
             assert!(!said.contains("::"), "{place}: no form for {caller:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn pages_and_summaries_name_commands_in_one_place_by_their_caller() {
+    for (place, text) in texts("unmix-report", 1) {
+        // Where the command that made a model is read from its record, it is no text of a page.
+        let is_record =
+            place.contains("/page/") && ["unmix fit ", "--init", "--init="].contains(&text.as_str());
+        if place.contains("unmix-report/src/caller.rs") || is_record {
+            continue;
+        }
+        // A variable of a style sheet is no flag.
+        assert!(
+            !has_flag(&text.replace("(--", "(")) || text.contains("{--"),
+            "{place}: a flag of the command line: {text}"
+        );
+        for verb in COMMANDS {
+            assert!(!text.contains(&format!("unmix {verb}")), "{place}: a command: {text}");
         }
     }
 }

@@ -86,6 +86,7 @@ pub(super) fn write(
     let dtype = input.as_ref().map_or(model.dtype(), Input::dtype);
     let beside = beside.map(|other| ("the other".to_string(), other.inner.as_ref().clone()));
     let mut options = unmix_report::Options {
+        caller: unmix::Caller::Python,
         title,
         beside,
         rate,

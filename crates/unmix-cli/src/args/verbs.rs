@@ -6,7 +6,10 @@ mod tests;
 use super::{Inputs, Reading, Running, Writing};
 use clap::Args;
 use std::path::PathBuf;
+use unmix::biclusters::Refits;
+use unmix::impute::ImputeOptions;
 use unmix::model::ComponentSelection;
+use unmix::stability::{DEFAULT_RESAMPLES, FEWEST_RESAMPLED, Trials};
 
 #[derive(Args, Debug)]
 pub(crate) struct Demo {
@@ -80,16 +83,9 @@ pub(crate) struct Fit {
     /// Sample weights: a column of INPUT, by name or number
     #[arg(long, value_name = "COLUMN")]
     pub(crate) weights_column: Option<String>,
-    /// Test which components are reproducible: fit both halves of N random splits of the rows (default 20), and all rows from other
-    /// seeds (5, or N if that is fewer). Few splits give wide intervals and more undecided components. Components are assessed one by one;
-    /// for modules of rows and columns use 'unmix biclusters'
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20",
-        value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub(crate) stability: Option<u16>,
-    /// With --stability: estimate the sampling error of the agreement of halves from B resamples of the rows, which costs 8 B fits of half as many
-    /// rows; 0 for a bound from simulations. Default: 20, with which there are about five times as many fits in all; 0 with fewer than 20 rows,
-    /// or blocks of autocorrelated rows, and for subspace clustering
-    #[arg(long, value_name = "B", requires = "stability", value_parser = clap::value_parser!(u16).range(0..=1000))]
+    #[arg(long, value_name = "N", num_args = 0..=1, value_parser = clap::value_parser!(u16).range(1..=1000), help = stability())]
+    pub(crate) stability: Option<Option<u16>>,
+    #[arg(long, value_name = "B", requires = "stability", value_parser = clap::value_parser!(u16).range(0..=1000), help = resamples())]
     pub(crate) bootstrap: Option<u16>,
     /// INPUT lists cells: row, column and value of each, rows and columns numbered from 0. All other cells are missing for
     /// matrix-completion, 0 for methods that accept sparse rows
@@ -210,7 +206,7 @@ pub(crate) struct Impute {
     #[arg(long, value_name = "M", default_value_t = 0)]
     pub(crate) draws: usize,
     /// Number of bootstrap refits, for errors and draws of the rows of the fit; 0 treats the parameters as known
-    #[arg(long, value_name = "B", default_value_t = 20)]
+    #[arg(long, value_name = "B", default_value_t = ImputeOptions::default().bootstrap)]
     pub(crate) bootstrap: usize,
     /// End the refits after S seconds; errors and draws are from those that are complete by then
     #[arg(long, value_name = "S", value_parser = seconds, conflicts_with = "triplets")]
@@ -247,10 +243,10 @@ pub(crate) struct Modules {
     #[command(flatten)]
     pub(crate) input: Inputs,
     /// Number of fits whose units are pooled; 0 uses the units of MODEL alone
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(long, value_name = "N", default_value_t = Refits::default().starts)]
     pub(crate) starts: usize,
     /// Number of copies of the rows with permuted columns, for q-values; each is fitted the same number of times
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = Refits::default().permutations)]
     pub(crate) permutations: usize,
     /// End all fits after S seconds; modules are those that they have found by then
     #[arg(long, value_name = "S", value_parser = seconds)]
@@ -350,9 +346,7 @@ pub(crate) struct Report {
     /// Number of fits from different starts whose units are pooled into modules [default: the units of MODEL alone]
     #[arg(long, value_name = "N", requires = "input")]
     pub(crate) starts: Option<usize>,
-    /// Number of copies of the rows with permuted columns, for q-values of pooled modules; each is fitted the same number of times
-    /// [default: 10]
-    #[arg(long, value_name = "N", requires = "starts")]
+    #[arg(long, value_name = "N", requires = "starts", help = permutations())]
     pub(crate) permutations: Option<usize>,
     /// End the fits of the modules after S seconds; modules are those that they have found by then
     #[arg(long, value_name = "S", requires = "starts", value_parser = seconds)]
@@ -373,6 +367,34 @@ pub(crate) struct Methods {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Help of `--stability`. Like the next two it is no comment, since the defaults in it are those of the library.
+fn stability() -> String {
+    let Trials { splits, restarts, .. } = Trials::default();
+    format!(
+        "Test which components are reproducible: fit both halves of N random splits of the rows (default {splits}), and all rows from other \
+         seeds ({restarts}, or N if that is fewer). Few splits give wide intervals and more undecided components. Components are assessed one \
+         by one; for modules of rows and columns use 'unmix biclusters'"
+    )
+}
+
+/// Help of `--bootstrap` of a fit.
+fn resamples() -> String {
+    format!(
+        "With --stability: estimate the sampling error of the agreement of halves from B resamples of the rows, which costs 8 B fits of half \
+         as many rows; 0 for a bound from simulations. Default: {DEFAULT_RESAMPLES}, with which there are about five times as many fits in \
+         all; 0 with fewer than {FEWEST_RESAMPLED} rows, or blocks of autocorrelated rows, and for subspace clustering"
+    )
+}
+
+/// Help of `--permutations` of a page.
+fn permutations() -> String {
+    format!(
+        "Number of copies of the rows with permuted columns, for q-values of pooled modules; each is fitted the same number of times \
+         [default: {}]",
+        Refits::default().permutations
+    )
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

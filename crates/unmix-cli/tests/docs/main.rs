@@ -1,6 +1,7 @@
 //! Files generated from the registry of methods (pages of `docs/`, parameters of the Python package) are compared with it. `cargo xtask
 //! gen` writes them. Lists of the options of reading and of runs are compared with their tables.
 
+mod functions;
 mod python;
 mod reading;
 mod running;
@@ -24,6 +25,7 @@ fn files_written_from_the_registry_are_fresh() {
             let here = |m: &&unmix::Method| text.contains(&format!("\nclass {}(", m.class));
             let text_of_all =
                 METHODS.iter().filter(here).fold(text.clone(), |text, m| python::documented(&text, m));
+            let text_of_all = functions::written(&path, &text_of_all, METHODS);
             files.push((path, text_of_all));
         }
     }

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 "#;
 
 /// A parameter of an estimator, in Python.
-struct Parameter {
-    name: String,
-    annotation: String,
+pub(crate) struct Parameter {
+    pub(crate) name: String,
+    pub(crate) annotation: String,
     /// Its type, as written in docstrings.
-    described: String,
-    default: String,
-    doc: String,
+    pub(crate) described: String,
+    pub(crate) default: String,
+    pub(crate) doc: String,
     constraint: Vec<String>,
 }
 
@@ -182,7 +182,9 @@ fn class(out: &mut String, method: &Method, attributes: &[(String, &str)]) {
             false => writeln!(out, "{line}"),
         };
     }
-    out.push_str("    }\n\n    def __init__(\n        self,\n");
+    out.push_str("    }\n");
+    argument_ranges(out, method);
+    out.push_str("\n    def __init__(\n        self,\n");
     let mut positional = true;
     for p in &parameters {
         if positional && !["n_clusters", "n_components", "variant", "dictionary"].contains(&p.name.as_str()) {
@@ -198,6 +200,16 @@ fn class(out: &mut String, method: &Method, attributes: &[(String, &str)]) {
         let _ = writeln!(out, "            {0}={0},", p.name);
     }
     out.push_str("        )\n");
+}
+
+/// The ranges of the numbers in settings that have named numbers, such as `fun_args` of FastICA.
+fn argument_ranges(out: &mut String, method: &Method) {
+    for setting in method.settings {
+        for (name, kind) in setting.kind.arguments() {
+            let range = kind.in_python().constraints.join(", ");
+            let _ = writeln!(out, "    _{}_{name} = {range}", setting.name);
+        }
+    }
 }
 
 /// The text of a file with the section on parameters of a class's docstring replaced by the one generated from the registry.
@@ -225,7 +237,7 @@ pub(crate) fn documented(text: &str, method: &Method) -> String {
 }
 
 /// The parameters of an estimator: settings of its method, then run options.
-fn parameters(method: &Method) -> Vec<Parameter> {
+pub(crate) fn parameters(method: &Method) -> Vec<Parameter> {
     // Tables that belong to the rows are arguments of `fit`.
     let settings = method.settings.iter().filter(|setting| !setting.with_rows);
     let mut all: Vec<Parameter> = settings.map(|setting| parameter(method, setting)).collect();

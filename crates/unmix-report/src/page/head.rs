@@ -81,7 +81,7 @@ pub(super) fn header(context: &Context<'_>) -> Markup {
                 }
                 @if let Some(line) = crate::quality::line(model) { li { (capitalised(&line)) "." } }
                 @if let Some(nothing) = nothing { li.warn { (nothing) } }
-                @for warning in &report.warnings { li.warn { (capitalised(warning)) "." } }
+                @for warning in &report.warnings { li.warn { (capitalised(&context.options.caller.message(warning))) "." } }
                 @if let Some(left) = context.sample.as_ref().and_then(|s| s.unsolved.as_ref()) {
                     li.warn { "Among the rows of this page, " (left.to_string()) "." }
                 }

@@ -96,20 +96,22 @@ pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &
     if let (Some(sample), Some((name, labels))) = (&sample, &options.labels)
         && labels.len() as u64 != sample.n_rows
     {
-        return Err(Error::Unsupported {
-            asked: format!("colouring points by '{name}'"),
-            found: format!("it has {} values for {} rows", labels.len(), sample.n_rows),
-            remedy: "give one label for each row".into(),
-        });
+        return Err(Error::unsupported(
+            format!("colouring points by '{name}'"),
+            format!("it has {} values for {} rows", labels.len(), sample.n_rows),
+            "give one label for each row",
+        )
+        .with_numbers(sample.n_rows as usize, labels.len()));
     }
     if let (Some(sample), Some(names)) = (&sample, &options.row_names)
         && names.len() as u64 != sample.n_rows
     {
-        return Err(Error::Unsupported {
-            asked: "naming the rows".into(),
-            found: format!("there are {} names for {} rows", names.len(), sample.n_rows),
-            remedy: "give one name for each row".into(),
-        });
+        return Err(Error::unsupported(
+            "naming the rows",
+            format!("there are {} names for {} rows", names.len(), sample.n_rows),
+            "give one name for each row",
+        )
+        .with_numbers(sample.n_rows as usize, names.len()));
     }
     let units = match rows {
         Some(rows) => crate::units::of(model, rows, run)?,

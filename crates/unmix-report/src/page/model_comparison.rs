@@ -2,9 +2,9 @@
 
 use super::Context;
 use super::components::{PICTURE_BYTES, VectorStyle};
-use crate::description;
 use crate::figure;
 use crate::picture::{Scale, data_uri};
+use crate::{caller, description};
 use maud::{Markup, html};
 use unmix::stability::{self, MIN_AGREEMENT, chance_agreement, similarity};
 use unmix::{Error, Matrix, Model, Result, metrics};
@@ -74,11 +74,12 @@ pub(super) fn check(model: &Model, other: Option<&Model>) -> Result<()> {
     if let (Some(a), Some(b)) = names
         && let Some(j) = (0..a.len()).find(|&j| a[j] != b[j])
     {
-        return Err(Error::Unsupported {
-            asked: "comparing with another model".into(),
-            found: format!("column {j} is '{}' in one and '{}' in the other", a[j], b[j]),
-            remedy: "give a model of the same columns, in the same order".into(),
-        });
+        return Err(Error::unsupported(
+            "comparing with another model",
+            format!("column {j} is '{}' in one and '{}' in the other", a[j], b[j]),
+            "give a model of the same columns, in the same order",
+        )
+        .with(|d| d.column = Some(j)));
     }
     Ok(())
 }
@@ -120,7 +121,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
                 @else { span.key.pale { "Pale" } " is this model, " span.key.dark { "dark" } " the other, each of unit length and of one sign." }
             }
             (chance(context.model, other, &pairs, positive))
-            (common_start(context.model, other))
+            (common_start(context, other))
             @if !here.is_empty() { p.caption { "Unmatched components of this model: " (here.join(", ")) "." } }
             @if !there.is_empty() { p.caption { "Unmatched components of the other model: " (there.join(", ")) "." } }
             div class=(if pictures { "pairs" } else { "panels" }) { @for figure in drawn { (figure) } }
@@ -162,14 +163,16 @@ fn chance(model: &Model, other: &Model, pairs: &[Pair], positive: bool) -> Marku
 }
 
 /// The warning that both models have the same start, if so.
-fn common_start(model: &Model, other: &Model) -> Markup {
+fn common_start(context: &Context<'_>, other: &Model) -> Markup {
+    let model = context.model;
     let seed = model.report().seed;
+    let another = if seed == 1 { 2 } else { 1 };
     html! {
         @if start_alike(model, other) {
             p.caption {
                 "Both fits started from the random numbers of seed " (seed) ": the agreement may be that of the common start. \
                  For a comparison of independent fits, fit one with "
-                code { "--seed " (if seed == 1 { 2 } else { 1 }) } "."
+                code { (caller::seed(context.options.caller, another)) } "."
             }
         }
     }

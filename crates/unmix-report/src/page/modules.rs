@@ -3,12 +3,12 @@
 mod members;
 
 use super::{Context, of_all, section};
-use crate::description;
 use crate::figure::{self, Colouring};
 use crate::modules::{PANELS, ShownModules};
 use crate::number::count;
 use crate::picture::{Layout, Scale, data_uri};
 use crate::svg::{Frame, pt};
+use crate::{caller, description};
 use maud::{Markup, html};
 use unmix::biclusters::Module;
 use unmix::{Matrix, Result};
@@ -106,7 +106,7 @@ fn table(context: &Context<'_>, shown: &ShownModules) -> Markup {
                 th scope="col" { "module" } th scope="col" { "unit" } th scope="col" { "rows" } th scope="col" { "columns" }
                 th scope="col" { "positive" } th scope="col" { "negative" } th scope="col" { "evidence" } th scope="col" { "concentration" }
                 @if informed { th scope="col" { "information" } }
-                @if pooled { th scope="col" { "stability" } } @if tested { th scope="col" { "q" } } @if halved { th scope="col" { "halves" } }
+                @if pooled { th scope="col" { "stability" } } @if tested { th scope="col" { "q" } } @if halved { th scope="col" { "agreement of halves" } }
             } }
             tbody { @for (i, m) in modules.iter().enumerate().take(LISTED) {
                 @let up = m.positive.iter().filter(|up| **up).count();
@@ -120,7 +120,7 @@ fn table(context: &Context<'_>, shown: &ShownModules) -> Markup {
                 }
             } }
         } }
-        @if modules.len() > LISTED { p.caption { (of_all(LISTED, modules.len())) " modules are listed; the command " code { "unmix biclusters" } " writes all of them." } }
+        @if modules.len() > LISTED { p.caption { (of_all(LISTED, modules.len())) " modules are listed; all are the result of " code { (caller::modules(context.options.caller)) } "." } }
     }
 }
 

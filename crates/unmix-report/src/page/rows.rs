@@ -21,11 +21,7 @@ const ARROWS: usize = 8;
 pub(super) fn check(model: &Model, options: &Options) -> Result<()> {
     let k = model.n_components().min(model.n_codes());
     let refused = |(a, b): &(usize, usize), found: String, remedy: &str| {
-        Err(Error::Unsupported {
-            asked: format!("drawing rows by the components {a} and {b}"),
-            found,
-            remedy: remedy.into(),
-        })
+        Err(Error::unsupported(format!("drawing rows by the components {a} and {b}"), found, remedy))
     };
     let pairs = &options.pairs;
     if let Some(pair) = pairs.iter().find(|&&(a, b)| a >= k || b >= k || a == b) {

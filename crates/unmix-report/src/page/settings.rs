@@ -171,9 +171,9 @@ fn model_file(context: &Context<'_>) -> String {
     context.options.model_name.as_deref().map_or("MODEL".into(), quoted)
 }
 
-/// A command that makes such a page with rows.
+/// What makes such a page with rows.
 pub(super) fn report_command(context: &Context<'_>) -> String {
-    format!("unmix report {} {} -o report.html", model_file(context), input(context))
+    crate::caller::report(context.options.caller, &model_file(context), &input(context))
 }
 
 /// As a shell takes it for one word.

@@ -31,11 +31,11 @@ pub(super) fn check(model: &Model, options: &Options) -> Result<()> {
     let wrong = |rate: &f64| !(rate.is_finite() && *rate > 0.0);
     match options.rate.filter(wrong) {
         None => Ok(()),
-        Some(rate) => Err(Error::Unsupported {
-            asked: format!("a page of {rate} rows per second"),
-            found: "must be positive".into(),
-            remedy: "give it in hertz, such as 250".into(),
-        }),
+        Some(rate) => Err(Error::unsupported(
+            format!("a page of {rate} rows per second"),
+            "must be positive",
+            "give it in hertz, such as 250",
+        )),
     }
 }
 

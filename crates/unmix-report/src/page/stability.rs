@@ -1,9 +1,9 @@
 //! Reliability of each component: agreement of halves of the rows, and of fits from other seeds.
 
 use super::{Context, clusters};
-use crate::description;
 use crate::number::{count, number};
 use crate::svg::{Frame, Ticks, pt};
+use crate::{caller, description};
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -105,7 +105,7 @@ fn caption(context: &Context<'_>, found: &Value) -> Markup {
             }
             @if of_modules(context) {
                 " This is about single units. Fits from other halves and seeds may divide a module of rows and columns among other units: to decide \
-                 which modules are reliable, use q and stability of " code { "unmix biclusters" } "."
+                 which modules are reliable, use q and stability of " code { (caller::modules(context.options.caller)) } "."
             }
         }
     }
@@ -117,7 +117,7 @@ fn table(found: &Value, numbers: &Numbers) -> Markup {
     html! {
         div.scroll { table {
             thead { tr {
-                th { "component" } th { "halves" } @if description::has_intervals(found) { th { "95 % interval" } } @if restarted { th { "other seeds" } }
+                th { "component" } th { "agreement of halves" } @if description::has_intervals(found) { th { "95 % interval" } } @if restarted { th { "other seeds" } }
                 th { "index" } @for name in clusters::columns(found) { th { (name) } } @if !gaussian.is_empty() { th { "p (Gaussian)" } } th { "verdict" }
             } }
             tbody { @for j in 0..numbers.shown() { tr {

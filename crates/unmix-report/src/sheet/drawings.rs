@@ -30,10 +30,12 @@ fn pictures(
     columns: usize,
     as_they_are: bool,
 ) -> Result<(Markup, f64)> {
-    let layout = Layout::of(Some(shape)).ok_or_else(|| Error::Unsupported {
-        asked: "pictures".into(),
-        found: format!("{shape:?} is not the shape of a picture"),
-        remedy: "give (height, width) or (height, width, 3)".into(),
+    let layout = Layout::of(Some(shape)).ok_or_else(|| {
+        Error::unsupported(
+            "pictures",
+            format!("{shape:?} is not the shape of a picture"),
+            "give (height, width) or (height, width, 3)",
+        )
     })?;
     let (count, columns) = (vectors.rows(), columns.clamp(1, vectors.rows().max(1)));
     let scale = |row: &[f64]| match as_they_are {

@@ -73,7 +73,7 @@ fn modules_are_listed_mapped_and_drawn_by_class() {
     let html = made(&model, Some(&given), &Options { modules: Some(pooled), ..Options::default() });
 
     let text = section(&html, "modules");
-    for word in ["stability", "q", "halves"] {
+    for word in ["stability", "q", "agreement of halves"] {
         assert!(text.contains(&format!("<th scope=\"col\">{word}</th>")), "{word}");
     }
     // Codes and the objective are counted, too.

@@ -252,7 +252,8 @@ pub fn signed_biclusters(
 ) -> Result<Biclusters> {
     check_decoder(model)?;
     if refits.starts == 0 {
-        return Err(Error::setting("starts", 0, "must be at least 1", "the default is 8"));
+        let remedy = format!("the default is {}", Refits::default().starts);
+        return Err(Error::setting("starts", 0, "must be at least 1", remedy));
     }
     crate::with_rows!(rows, rows => pooled(model, rows, refits, run))
 }
@@ -313,38 +314,40 @@ fn check(model: &Model) -> Result<()> {
     if model.code().codes().non_negative && model.code().decodes() {
         return Ok(());
     }
-    Err(Error::Unsupported {
-        asked: format!("modules of a {} model", model.method().key),
-        found: match model.code().decodes() {
+    Err(Error::unsupported(
+        format!("modules of a {} model", model.method().key),
+        match model.code().decodes() {
             true => "its codes may be negative",
             false => "its codes do not determine rows",
-        }
-        .into(),
-        remedy: "fit a method with non-negative codes, such as rfn".into(),
-    })
+        },
+        "fit a method with non-negative codes, such as rfn",
+    )
+    .of_method(model.method().key))
 }
 
 fn check_decoder(model: &Model) -> Result<()> {
     if model.code().decodes() {
         return Ok(());
     }
-    Err(Error::Unsupported {
-        asked: format!("modules of a {} model", model.method().key),
-        found: "its codes do not determine rows".into(),
-        remedy: "fit a method whose codes can be decoded".into(),
-    })
+    Err(Error::unsupported(
+        format!("modules of a {} model", model.method().key),
+        "its codes do not determine rows",
+        "fit a method whose codes can be decoded",
+    )
+    .of_method(model.method().key))
 }
 
 fn readable<'a, T: Real>(rows: &'a Rows<'_, T>) -> Result<&'a dyn RandomAccess<T>> {
     rows.here("modules")?;
-    rows.source().random().filter(|_| rows.weights().is_none()).ok_or_else(|| Error::Unsupported {
-        asked: "modules".into(),
-        found: match rows.weights() {
-            Some(_) => "the rows have weights",
-            None => "the rows can be read only once, in order",
-        }
-        .into(),
-        remedy: "give rows without weights, from memory or a file".into(),
+    rows.source().random().filter(|_| rows.weights().is_none()).ok_or_else(|| {
+        Error::unsupported(
+            "modules",
+            match rows.weights() {
+                Some(_) => "the rows have weights",
+                None => "the rows can be read only once, in order",
+            },
+            "give rows without weights, from memory or a file",
+        )
     })
 }
 

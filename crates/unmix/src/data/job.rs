@@ -157,11 +157,11 @@ impl Job {
     }
 
     fn wrong(&self, found: String) -> Error {
-        Error::Unsupported {
-            asked: format!("the sum '{}' over {} rows", self.kind, self.n_rows),
+        Error::unsupported(
+            format!("the sum '{}' over {} rows", self.kind, self.n_rows),
             found,
-            remedy: "every worker must return one result, for all the rows that it holds".into(),
-        }
+            "every worker must return one result, for all the rows that it holds",
+        )
     }
 
     /// Deserialises one result: nodes that cover its rows, each shard once.
@@ -281,11 +281,7 @@ impl Job {
     /// Refuses rows that do not match the job, or whose position is not at a shard boundary.
     pub(crate) fn check(&self, rows: &AnyRows<'_>, first_row: u64) -> Result<()> {
         let refused = |found: String, remedy: String| {
-            Err(Error::Unsupported {
-                asked: format!("the sum '{}' over these rows", self.kind),
-                found,
-                remedy,
-            })
+            Err(Error::unsupported(format!("the sum '{}' over these rows", self.kind), found, remedy))
         };
         let (n, p, size) = (rows.n_rows(), rows.n_features(), self.plan.shard_rows as u64);
         if rows.dtype() != self.dtype {

@@ -96,11 +96,11 @@ impl<T: Real> Workers for Coordinates<'_, '_, T> {
 
 /// The error of an operation that needs the rows themselves.
 pub(crate) fn not_here(request: &str) -> Error {
-    Error::Unsupported {
-        asked: request.into(),
-        found: "the rows are held by remote workers, which return only sums over them".into(),
-        remedy: "choose a method that needs only sums over the rows, or load the rows on this machine".into(),
-    }
+    Error::unsupported(
+        request,
+        "the rows are held by remote workers, which return only sums over them",
+        "choose a method that needs only sums over the rows, or load the rows on this machine",
+    )
 }
 
 impl<'a, T: Real> Rows<'a, T> {

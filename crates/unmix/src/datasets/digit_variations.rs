@@ -168,11 +168,11 @@ impl Draw<'_> {
             }
         }
         let found = format!("none of {TRIES} patches has a standard deviation of {LEAST_DEVIATION} or more");
-        Err(Error::Unsupported {
-            asked: "backgrounds of patches of photographs".into(),
+        Err(Error::unsupported(
+            "backgrounds of patches of photographs",
             found,
-            remedy: "give photographs with more structure".into(),
-        })
+            "give photographs with more structure",
+        ))
     }
 
     /// Height, width, top and left of a rectangle with sides of at least `least` that differ by at least `by`.

@@ -4,10 +4,11 @@
 //! and the Python package translate them before they show them.
 
 /// The language of the reader of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Caller {
     /// In a program in Rust: messages as they are.
+    #[default]
     Rust,
     /// On the command line.
     Shell,
@@ -27,6 +28,7 @@ const OPERATIONS: &[(&str, &str, &str)] = &[
         "leave such rows out, as missing='drop' of unmix.open does for files, or fill",
     ),
     ("unmix::method::fit_by_sums", "'unmix fit --sums'", "partial_fit"),
+    ("Report::stability", "unmix show MODEL --json", "report_.stability"),
     ("Model::load", "'unmix show'", "unmix.load"),
     ("transpose it first", "add --transpose", "give X.T"),
     (

@@ -26,10 +26,13 @@ impl<'m> FittedRows<'m> {
             let (codes, offsets) = (tensor("row_codes")?, tensor("row_offsets")?);
             Ok((codes, offsets, tensor("row_errors")?, tensor("row_offset_scale")?))
         };
-        let (codes, offsets, errors, scale) = parts().map_err(|()| Error::Unsupported {
-            asked: format!("{request} by the {} model", model.method().key),
-            found: "it does not store the rows that it was fitted to".into(),
-            remedy: "fit matrix-completion, or impute the cells of given rows".into(),
+        let (codes, offsets, errors, scale) = parts().map_err(|()| {
+            Error::unsupported(
+                format!("{request} by the {} model", model.method().key),
+                "it does not store the rows that it was fitted to",
+                "fit matrix-completion, or impute the cells of given rows",
+            )
+            .of_method(model.method().key)
         })?;
         let (n, k) = (offsets.shape().first().copied().unwrap_or(0), model.n_components());
         let [codes, errors] = [codes, errors].map(Tensor::to_matrix);
@@ -37,12 +40,11 @@ impl<'m> FittedRows<'m> {
         let width = triangle(conditional.model().n_factors());
         let fits = codes.as_slice().len() == n * k && errors.as_slice().len() == n * width;
         let (true, Some(scale)) = (fits, scale.f64s().first().copied()) else {
-            return Err(Error::Unsupported {
-                asked: request.into(),
-                found: "the shapes of row_codes, row_offsets, row_errors and row_offset_scale do not agree"
-                    .into(),
-                remedy: "the file is corrupt: fit the model again".into(),
-            });
+            return Err(Error::unsupported(
+                request,
+                "the shapes of row_codes, row_offsets, row_errors and row_offset_scale do not agree",
+                "the file is corrupt: fit the model again",
+            ));
         };
         Ok(Self { conditional, dtype: model.dtype(), codes, offsets: offsets.f64s(), errors, scale })
     }
@@ -120,11 +122,12 @@ pub fn fill_cells<T: Real>(model: &Model, list: &Triplets<T>, std: bool) -> Resu
     let Some(known) = &list.values else { return predict_cells(model, &list.cells, std) };
     let conditional = model.conditional()?;
     if !model.code().codes().stored {
-        return Err(Error::Unsupported {
-            asked: format!("filling a list of cells by the {} model", model.method().key),
-            found: "it takes rows with missing cells, not lists of cells".into(),
-            remedy: "give rows in which cells are missing, or fit matrix-completion".into(),
-        });
+        return Err(Error::unsupported(
+            format!("filling a list of cells by the {} model", model.method().key),
+            "it takes rows with missing cells, not lists of cells",
+            "give rows in which cells are missing, or fit matrix-completion",
+        )
+        .of_method(model.method().key));
     }
     let rows = list.rows(Some(model.n_features()))?;
     let q = conditional.model().n_factors();

@@ -1,11 +1,11 @@
 //! Fits of the method that a key names: of rows, of sums over them, and of a stream of rows.
 
 use super::find;
-use crate::data::{AnyRows, Rows};
+use crate::data::{AnyRows, Features, Rows};
 use crate::error::{Error, Result};
 use crate::model::{Fit, Model, Sums, Tensors};
 use crate::num::Real;
-use crate::run::Run;
+use crate::run::{Run, same_columns};
 use serde_json::{Map, Value};
 
 /// [`fit`] from sums over the rows, which the model stores: it can be merged with others, and more rows can be added.
@@ -54,6 +54,13 @@ pub fn partial_fit(
     partial_fit_given(key, settings, Tensors::new(), before, rows, run)
 }
 
+/// Refuses a batch whose columns have other names than those of the model, or the same names in another order.
+fn check_names(before: Option<&Model>, rows: &AnyRows<'_>) -> Result<()> {
+    let names = |features: &Features| features.names.clone();
+    let known = before.and_then(|model| names(model.features()));
+    same_columns("an incremental fit of this model", known.as_deref(), names(rows.features()).as_deref())
+}
+
 /// The model of the sums of `before` and of `rows`.
 fn by_more_sums(
     key: &str,
@@ -65,10 +72,13 @@ fn by_more_sums(
     let (mut sums, features) = match before {
         None => (Sums::new(rows.n_features(), rows.dtype())?, rows.features()),
         Some(before) => {
-            let sums = before.sums().cloned().ok_or_else(|| Error::Unsupported {
-                asked: format!("adding rows to this {} model", before.method().key),
-                found: "it does not hold the sums over its rows".into(),
-                remedy: "begin with an incremental fit of all rows, which keeps the sums".into(),
+            let sums = before.sums().cloned().ok_or_else(|| {
+                Error::unsupported(
+                    format!("adding rows to this {} model", before.method().key),
+                    "it does not hold the sums over its rows",
+                    "begin with an incremental fit of all rows, which keeps the sums",
+                )
+                .of_method(before.method().key)
             })?;
             (sums, before.features())
         }
@@ -92,6 +102,7 @@ pub fn partial_fit_given(
 ) -> Result<Model> {
     let method = find(key)?;
     let spec = if given.is_empty() { (method.spec)(settings)? } else { method.specify(settings, given)? };
+    check_names(before, rows)?;
     if spec.takes_sums() {
         return by_more_sums(key, &*spec, before, rows, run);
     }
@@ -123,6 +134,7 @@ pub fn continued(
     if !spec.continues(before) {
         return Ok(None);
     }
+    check_names(Some(before), rows)?;
     Ok(Some(spec.partial_fit(Some(before), rows, run)?.of_stream(rows.notes())))
 }
 

@@ -11,10 +11,12 @@ use crate::num::Matrix;
 /// A gain that is not square, has fewer than two sources, or a row or a column of zeros.
 pub fn amari_distance(gain: &Matrix<f64>) -> Result<f64> {
     let k = gain.rows();
-    let wrong = |found: String| Error::Unsupported {
-        asked: "Amari's distance".into(),
-        found,
-        remedy: "give the product of unmixing and mixing matrix, as many rows as columns".into(),
+    let wrong = |found: String| {
+        Error::unsupported(
+            "Amari's distance",
+            found,
+            "give the product of unmixing and mixing matrix, as many rows as columns",
+        )
     };
     if k < 2 || gain.cols() != k {
         return Err(wrong(format!("the gain is {k} x {}", gain.cols())));
@@ -65,11 +67,12 @@ pub fn interference(gain: &Matrix<f64>) -> Vec<f64> {
 /// Different numbers of rows.
 pub fn correlations(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<Matrix<f64>> {
     if a.rows() != b.rows() {
-        return Err(Error::Unsupported {
-            asked: "correlations of columns".into(),
-            found: format!("one table has {} rows and the other {}", a.rows(), b.rows()),
-            remedy: "give rows of the same samples".into(),
-        });
+        return Err(Error::unsupported(
+            "correlations of columns",
+            format!("one table has {} rows and the other {}", a.rows(), b.rows()),
+            "give rows of the same samples",
+        )
+        .with_numbers(a.rows(), b.rows()));
     }
     let (a, b) = (standardised(a), standardised(b));
     Ok(Matrix::from_fn(a.len(), b.len(), |i, j| a[i].iter().zip(&b[j]).map(|(x, y)| x * y).sum()))

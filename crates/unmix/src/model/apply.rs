@@ -235,11 +235,12 @@ impl Model {
     ) -> Result<u64> {
         self.check_columns("certificates of codes", rows)?;
         if self.code.encoder().certificate().is_none() {
-            return Err(Error::Unsupported {
-                asked: format!("certificates of the codes of the {} model", self.method.key),
-                found: "its codes have a closed form, without iterations".into(),
-                remedy: "encode the rows".into(),
-            });
+            return Err(Error::unsupported(
+                format!("certificates of the codes of the {} model", self.method.key),
+                "its codes have a closed form, without iterations",
+                "encode the rows",
+            )
+            .of_method(self.method.key));
         }
         let (coder, k) = (ModelEncoder::of(self), self.n_codes());
         let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
@@ -363,14 +364,10 @@ impl<T: Real> Rows<'_, T> {
         let cells = |row: &[T]| row.iter().filter(|x| !x.to_f64().is_nan()).count();
         let few = block.rows().map(cells).position(|cells| cells < least.min(p));
         few.map_or(Ok(()), |i| {
-            Err(Error::Unsupported {
-                asked: format!("the code of row {} of {}", block.first_row + i as u64, self.origin()),
-                found: format!(
+            Err(Error::unsupported(format!("the code of row {} of {}", block.first_row + i as u64, self.origin()), format!(
                     "the row has {} observed cells, and scores='bartlett' needs one for each of the {least} factors",
                     cells(&block.data[i * p..(i + 1) * p])
-                ),
-                remedy: "leave the row out, or fit with scores='regression'".into(),
-            })
+                ), "leave the row out, or fit with scores='regression'").with_numbers(least, cells(&block.data[i * p..(i + 1) * p])).with(|d| d.row = Some(block.first_row + i as u64)))
         })
     }
 

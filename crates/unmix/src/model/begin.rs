@@ -62,7 +62,7 @@ impl Method {
 
     fn refused(&self, what: &str, found: &str, remedy: &str) -> Error {
         let request = format!("{} of {what}", self.key);
-        Error::Unsupported { asked: request, found: found.into(), remedy: remedy.into() }
+        Error::unsupported(request, found, remedy).of_method(self.key)
     }
 
     /// [`check`](Self::check) and [`check_rows`](Self::check_rows), for a fit with these settings. If there is a checkpoint, the file is created or
@@ -107,6 +107,7 @@ impl Method {
     ) -> Result<()> {
         self.check_rows(rows, run)?;
         // Also if the fit has a closed form and takes no start.
+        run.check_initial_names(rows.features().names.as_deref())?;
         match run.init.filter(|init| init.method() == self.key && init.parameter("bases").is_some()) {
             Some(_) => run.initial_subspaces(rows.n_features(), None).map(|_| ())?,
             None => run.initial_components(rows.n_features(), 0).map(|_| ())?,

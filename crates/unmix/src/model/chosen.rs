@@ -2,6 +2,7 @@
 
 use super::Model;
 use crate::error::{Error, Result};
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 /// A component, or a range of them, as the user gives it: `0`, `-1`, `2-4` or `ica3`.
@@ -47,50 +48,61 @@ impl Model {
         (0..self.n_codes()).map(|i| format!("{class}{i}")).collect()
     }
 
-    /// Indices of the components `requested` by the setting `name`, in ascending order, without duplicates.
+    /// Indices of the components `requested` by the setting `name`, in ascending order.
     ///
     /// # Errors
     ///
-    /// [`Error::Setting`] for a component that the model does not have.
+    /// [`Error::Setting`] for a component that the model does not have, and for one that is given twice, also by its name or in a range.
     pub fn choose(&self, name: &str, requested: &[ComponentSelection]) -> Result<Vec<usize>> {
         let names = self.component_names();
-        let k = names.len();
         let mut found = Vec::new();
         for one in requested {
-            let outside = || {
-                let why = format!("the model has {k} components, numbered from 0");
-                Error::setting(name, one, why, "give numbers or names of components of the model")
-            };
-            match one {
-                ComponentSelection::Number(number) => {
-                    let index = if *number < 0 { number + k as i64 } else { *number };
-                    found.push(usize::try_from(index).ok().filter(|&i| i < k).ok_or_else(outside)?);
+            for index in indices(name, one, &names)? {
+                if found.contains(&index) {
+                    let why = format!("component {index} is given twice");
+                    return Err(Error::setting(name, one, why, "give each component once"));
                 }
-                ComponentSelection::Range(first, last) if first <= last && (*last as usize) < k => {
-                    found.extend(*first as usize..=*last as usize);
-                }
-                ComponentSelection::Range(first, last) if first > last => {
-                    let why = "the first number of the range is larger than the second";
-                    return Err(Error::setting(name, one, why, format!("give {last}-{first}")));
-                }
-                ComponentSelection::Range(..) => return Err(outside()),
-                ComponentSelection::Name(text) => {
-                    let unknown = || {
-                        let all: Vec<&str> = names.iter().map(String::as_str).collect();
-                        let why = "the model has no component of that name".to_string();
-                        let remedy = match crate::error::nearest(text, &all) {
-                            Some(near) => format!("did you mean '{near}'?"),
-                            None if k > 0 => format!("names go from '{}' to '{}'", all[0], all[k - 1]),
-                            None => "it has 0 components".into(),
-                        };
-                        Error::setting(name, one, why, remedy)
-                    };
-                    found.push(names.iter().position(|n| n == text).ok_or_else(unknown)?);
-                }
+                found.push(index);
             }
         }
         found.sort_unstable();
-        found.dedup();
         Ok(found)
+    }
+}
+
+/// The components of a model with these names that a selection denotes.
+fn indices(name: &str, one: &ComponentSelection, names: &[String]) -> Result<RangeInclusive<usize>> {
+    let k = names.len();
+    let refused = |why: String, remedy: String| Err(Error::setting(name, one, why, remedy));
+    let outside = || {
+        let why = format!("the model has {k} components, numbered from 0");
+        refused(why, "give numbers or names of components of the model".into())
+    };
+    match one {
+        ComponentSelection::Number(number) => {
+            let index = if *number < 0 { number + k as i64 } else { *number };
+            usize::try_from(index).ok().filter(|&i| i < k).map_or_else(outside, |i| Ok(i..=i))
+        }
+        ComponentSelection::Range(first, last) if first > last => refused(
+            "the first number of the range is larger than the second".into(),
+            format!("give {last}-{first}"),
+        ),
+        ComponentSelection::Range(first, last) if *last < k as u64 => Ok(*first as usize..=*last as usize),
+        ComponentSelection::Range(..) => outside(),
+        ComponentSelection::Name(text) => match names.iter().position(|n| n == text) {
+            Some(i) => Ok(i..=i),
+            None => refused("the model has no component of that name".into(), similar(text, names)),
+        },
+    }
+}
+
+/// The remedy for a name that no component has.
+fn similar(text: &str, names: &[String]) -> String {
+    let all: Vec<&str> = names.iter().map(String::as_str).collect();
+    match (crate::error::nearest(text, &all), &all[..]) {
+        (Some(near), _) => format!("did you mean '{near}'?"),
+        (None, [first, .., last]) => format!("names go from '{first}' to '{last}'"),
+        (None, [only]) => format!("its name is '{only}'"),
+        (None, []) => "it has 0 components".into(),
     }
 }

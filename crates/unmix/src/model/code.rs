@@ -182,13 +182,13 @@ impl Code {
         let (to, from) = (encoder.n_codes(), decoder.n_codes());
         let (p, q) = (encoder.n_features(), decoder.n_features());
         if (p, to) != (q, from) {
-            return Err(Error::Unsupported {
-                asked: "a model of this encoder and this decoder".into(),
-                found: format!(
+            return Err(Error::unsupported(
+                "a model of this encoder and this decoder",
+                format!(
                     "the encoder maps {p} columns to {to} codes, the decoder {from} codes to {q} columns"
                 ),
-                remedy: "give maps of matching widths".into(),
-            });
+                "give maps of matching widths",
+            ));
         }
         Ok(Self { encoder: Arc::new(encoder), decoder: Some(Arc::new(decoder)) })
     }
@@ -249,10 +249,8 @@ impl Code {
     ///
     /// No decoder.
     pub(super) fn decode_map<T: Real>(&self, request: &str) -> Result<Box<dyn RowMap<T>>> {
-        let decoder = self.decoder().ok_or_else(|| Error::Unsupported {
-            asked: request.into(),
-            found: "the codes of this model do not determine rows".into(),
-            remedy: "encode rows alone".into(),
+        let decoder = self.decoder().ok_or_else(|| {
+            Error::unsupported(request, "the codes of this model do not determine rows", "encode rows alone")
         })?;
         Ok(by_type(|| decoder.in_f32(), || decoder.in_f64()))
     }

@@ -73,10 +73,13 @@ impl Model {
     ///
     /// A model without a density.
     pub fn density(&self) -> Result<Gaussian> {
-        let make = self.method.density.ok_or_else(|| Error::Unsupported {
-            asked: format!("log-likelihood under the {} model", self.method.key),
-            found: "it defines no probability density".into(),
-            remedy: "compare reconstruction errors instead".into(),
+        let make = self.method.density.ok_or_else(|| {
+            Error::unsupported(
+                format!("log-likelihood under the {} model", self.method.key),
+                "it defines no probability density",
+                "compare reconstruction errors instead",
+            )
+            .of_method(self.method.key)
         })?;
         make(&self.tensors)
     }

@@ -37,7 +37,7 @@ impl Model {
 }
 
 fn refused(found: String, remedy: impl Into<String>) -> Error {
-    Error::Unsupported { asked: "merging two models".into(), found, remedy: remedy.into() }
+    Error::unsupported("merging two models", found, remedy)
 }
 
 /// The position among the columns of `right` of every column of `left`; `None` if they are in the same order, or have no names.

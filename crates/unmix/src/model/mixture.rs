@@ -124,7 +124,7 @@ impl Model {
 
     fn without(&self, request: &str, found: &str, remedy: &str) -> Error {
         let request = format!("{request} under the {} model", self.method().key);
-        Error::Unsupported { asked: request, found: found.into(), remedy: remedy.into() }
+        Error::unsupported(request, found, remedy)
     }
 
     /// `width` numbers for each row, computed by `of` from the logarithms of its joint densities.

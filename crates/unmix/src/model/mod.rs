@@ -121,11 +121,13 @@ impl Model {
     ) -> Result<Self> {
         for (name, tensor) in &tensors {
             if let Some(i) = tensor.values().first_not_finite() {
-                return Err(Error::Unsupported {
-                    asked: format!("the {} model of these data", method.key),
-                    found: format!("entry {i} of its {name} is not a finite number"),
-                    remedy: "divide the data by a large constant, or use float64".into(),
-                });
+                return Err(Error::unsupported(
+                    format!("the {} model of these data", method.key),
+                    format!("entry {i} of its {name} is not a finite number"),
+                    "divide the data by a large constant, or use float64",
+                )
+                .of_method(method.key)
+                .with(|d| d.array = Some(name.to_string())));
             }
         }
         let code = (method.code)(&settings, &tensors)?;

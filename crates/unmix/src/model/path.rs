@@ -43,10 +43,8 @@ impl Model {
         run: &Run<'_>,
         sink: &mut dyn Sink<f64>,
     ) -> Result<Vec<f64>> {
-        let refused = |found: &str, remedy: &str| Error::Unsupported {
-            asked: "the path of codes over alpha".into(),
-            found: found.into(),
-            remedy: remedy.into(),
+        let refused = |found: &str, remedy: &str| {
+            Error::unsupported("the path of codes over alpha", found, remedy).of_method(self.method().key)
         };
         let solver = self.code().encoder().along_alpha().ok_or_else(|| {
             refused(

@@ -250,10 +250,13 @@ impl Model {
     ///
     /// A model whose codes are not posterior means.
     pub fn conditional(&self) -> Result<&Conditional> {
-        self.code().encoder().gaussian().ok_or_else(|| Error::Unsupported {
-            asked: format!("posteriors of the codes of the {} model", self.method().key),
-            found: "its codes are not posterior means".into(),
-            remedy: "encode the rows, or fit ppca".into(),
+        self.code().encoder().gaussian().ok_or_else(|| {
+            Error::unsupported(
+                format!("posteriors of the codes of the {} model", self.method().key),
+                "its codes are not posterior means",
+                "encode the rows, or fit ppca",
+            )
+            .of_method(self.method().key)
         })
     }
 

@@ -50,10 +50,13 @@ impl Quality {
     ///
     /// A model without variances along orthonormal axes.
     pub fn of(model: &Model, parts: Parts) -> Result<Self> {
-        let missing = || Error::Unsupported {
-            asked: format!("the quality of rows (T² and Q) under the {} model", model.method().key),
-            found: "it has no variances along orthonormal axes onto which rows are projected".into(),
-            remedy: "fit pca, neural-pca or sigma-pca, or compute reconstruction errors".into(),
+        let missing = || {
+            Error::unsupported(
+                format!("the quality of rows (T² and Q) under the {} model", model.method().key),
+                "it has no variances along orthonormal axes onto which rows are projected",
+                "fit pca, neural-pca or sigma-pca, or compute reconstruction errors",
+            )
+            .of_method(model.method().key)
         };
         let tensor = |name: &str| model.tensor(name).ok_or_else(missing);
         let axes = tensor("components")?.to_matrix();

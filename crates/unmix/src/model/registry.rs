@@ -25,11 +25,11 @@ pub trait Fit: Send + Sync {
     /// The model computed from sums over rows, which it stores; for methods that need only these.
     fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
         let _ = (sums, features, run);
-        Err(Error::Unsupported {
-            asked: "a model of sums over rows".into(),
-            found: "this method needs the rows themselves".into(),
-            remedy: "fit all rows at once".into(),
-        })
+        Err(Error::unsupported(
+            "a model of sums over rows",
+            "this method needs the rows themselves",
+            "fit all rows at once",
+        ))
     }
     /// Whether [`fit_sums`](Self::fit_sums) is possible, so that [`partial_fit`](crate::partial_fit) adds to the sums.
     fn takes_sums(&self) -> bool {
@@ -43,13 +43,12 @@ pub trait Fit: Send + Sync {
     /// The model of the rows of `before` followed by these; for methods that learn incrementally.
     fn partial_fit(&self, before: Option<&Model>, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
         let _ = (before, rows, run);
-        Err(Error::Unsupported {
-            asked: "an incremental fit".into(),
-            found: "this method does not update a model with further rows".into(),
-            remedy: "fit all rows at once; dictionary, sae, and ica with algorithm='easi' are fitted incrementally, and so are pca, ppca, \
-                     linear-eigengan and factor-analysis, from sums over all rows so far"
-                .into(),
-        })
+        Err(Error::unsupported(
+            "an incremental fit",
+            "this method does not update a model with further rows",
+            "fit all rows at once; dictionary, sae, and ica with algorithm='easi' are fitted incrementally, and so are pca, ppca, \
+                     linear-eigengan and factor-analysis, from sums over all rows so far",
+        ))
     }
 }
 
@@ -179,11 +178,13 @@ impl Method {
         }
         let missing = self.tensors().find(|s| s.default != "null" && !given.contains_key(s.name));
         missing.map_or(Ok(()), |s| {
-            Err(Error::Unsupported {
-                asked: format!("a fit of {}", self.key),
-                found: format!("no {} was given", s.name),
-                remedy: format!("give one: unmix::fit_given({}, {})", self.class, s.name),
-            })
+            Err(Error::unsupported(
+                format!("a fit of {}", self.key),
+                format!("no {} was given", s.name),
+                format!("give one: unmix::fit_given({}, {})", self.class, s.name),
+            )
+            .of_method(self.key)
+            .with(|d| d.array = Some(s.name.into())))
         })
     }
 

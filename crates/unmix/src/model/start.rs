@@ -12,6 +12,10 @@ impl Start for Model {
         self.tensor(name).map(|tensor| (tensor.shape().to_vec(), tensor.f64s()))
     }
 
+    fn feature_names(&self) -> Option<&[String]> {
+        self.features().names.as_deref()
+    }
+
     fn checksum(&self) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
         for (name, tensor) in &self.tensors {

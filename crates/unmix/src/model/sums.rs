@@ -43,16 +43,11 @@ pub struct Sums {
 /// The error for a missing cell of a batch, for a method that accepts missing cells only when all rows are fitted at once.
 fn of_gap(method: &Method, found: Error) -> Error {
     match found {
-        Error::NotFinite { row, column, what: "NaN", .. } if method.accepts.missing => Error::Unsupported {
-            asked: format!("an incremental fit of {} to rows with missing cells", method.key),
-            found: format!(
+        Error::NotFinite { row, column, what: "NaN", .. } if method.accepts.missing => Error::unsupported(format!("an incremental fit of {} to rows with missing cells", method.key), format!(
                 "row {row}, column {column} is NaN: maximum likelihood with missing cells takes several passes over the rows, so \
                  sums over a batch are not sufficient"
-            ),
-            remedy: "fit all rows at once, which allows missing cells and streams files; or fill the cells of each batch first, by \
-                unmix::impute::Imputer with a model of some of the rows"
-                .into(),
-        },
+            ), "fit all rows at once, which allows missing cells and streams files; or fill the cells of each batch first, by \
+                unmix::impute::Imputer with a model of some of the rows").of_method(method.key).with(|d| (d.row, d.column) = (Some(row), Some(column))),
         found => found,
     }
 }

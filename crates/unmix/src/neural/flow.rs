@@ -87,11 +87,11 @@ pub fn flow(
         let g = field(spec, &w, &cw);
         let residual = norm(&g) / norm(&cw).max(f64::MIN_POSITIVE);
         if !residual.is_finite() {
-            return Err(Error::Unsupported {
-                asked: format!("the fixed point of '{}' on these data", row.key),
-                found: format!("its weights diverged after {} full-batch steps", steps.n_iter()),
-                remedy: "choose another variant".into(),
-            });
+            return Err(Error::unsupported(
+                format!("the fixed point of '{}' on these data", row.key),
+                format!("its weights diverged after {} full-batch steps", steps.n_iter()),
+                "choose another variant",
+            ));
         }
         if let Some(outcome) = steps.ending(residual) {
             break (outcome, residual);

@@ -254,10 +254,10 @@ impl<T: Real> Gather<T> for GatherStoredCodes<'_, T> {
     fn pack(&self, _: &mut Packer) {}
 
     fn unpack(_: &mut Unpacker<'_>) -> Result<Self> {
-        Err(Error::Unsupported {
-            asked: "the sum 'held codes' over shards".into(),
-            found: "the codes of all rows are in the memory of the process that fits".into(),
-            remedy: "choose e_step='plain'".into(),
-        })
+        Err(Error::unsupported(
+            "the sum 'held codes' over shards",
+            "the codes of all rows are in the memory of the process that fits",
+            "choose e_step='plain'",
+        ))
     }
 }

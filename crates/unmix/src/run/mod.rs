@@ -12,6 +12,7 @@ pub use new_file::NewFile;
 pub use options::{RUN_OPTIONS, RunOption};
 pub use outcome::Outcome;
 pub use start::Start;
+pub(crate) use start::same_columns;
 
 use crate::error::{Error, Result};
 use crate::num::threads;

@@ -12,6 +12,10 @@ pub trait Start: Sync {
     fn parameter(&self, name: &str) -> Option<(Vec<usize>, Vec<f64>)>;
     /// A checksum of all parameters.
     fn checksum(&self) -> u32;
+    /// Names of the columns of its parameters, if they have names.
+    fn feature_names(&self) -> Option<&[String]> {
+        None
+    }
 }
 
 impl Run<'_> {
@@ -31,7 +35,8 @@ impl Run<'_> {
         self.check_columns(cols, n_features)?;
         if rows < k {
             let found = format!("it has {rows} components, and this fit has {k}");
-            return refused(found, format!("choose n_components={rows}, or start from a larger model"));
+            let remedy = format!("choose n_components={rows}, or start from a larger model");
+            return Err(refusal(found, remedy).with_numbers(k, rows));
         }
         Ok(Some(Matrix::from_vec(rows, cols, numbers)))
     }
@@ -58,7 +63,8 @@ impl Run<'_> {
         let found = dimensions.len();
         if let Some(k) = k.filter(|k| *k != found) {
             let text = format!("it has {found} subspaces, and this fit has {k}");
-            return refused(text, format!("choose n_clusters={found}, or start from another model"));
+            let remedy = format!("choose n_clusters={found}, or start from another model");
+            return Err(refusal(text, remedy).with_numbers(k, found));
         }
         let (all, mut first) = (Matrix::from_vec(shape[0], shape[1], numbers), 0);
         let each = dimensions.iter().map(|d| {
@@ -69,15 +75,50 @@ impl Run<'_> {
         Ok(Some(each.collect()))
     }
 
+    /// [`same_columns`] of the model that the fit starts from and of the rows.
+    pub(crate) fn check_initial_names(&self, names: Option<&[String]>) -> Result<()> {
+        same_columns(STARTED, self.init.and_then(|init| init.feature_names()), names)
+    }
+
     fn check_columns(&self, cols: usize, n_features: usize) -> Result<()> {
         if cols == n_features {
             return Ok(());
         }
         let found = format!("it has {cols} columns, and the rows have {n_features}");
-        refused(found, "start from a model of the same columns".into())
+        Err(refusal(found, "start from a model of the same columns").with_numbers(n_features, cols))
     }
 }
 
 fn refused<T>(found: String, remedy: String) -> Result<T> {
-    Err(Error::Unsupported { asked: "a fit that starts from this model (init)".into(), found, remedy })
+    Err(refusal(found, remedy))
+}
+
+fn refusal(found: String, remedy: impl Into<String>) -> Error {
+    Error::unsupported(STARTED, found, remedy)
+}
+
+/// Such a fit in messages.
+const STARTED: &str = "a fit that starts from this model (init)";
+
+/// Refuses rows whose columns do not have the names of those of a model, or not in its order, where both have names: parameters of the model
+/// would be used for other columns. Rows that a model encodes are put into its order where they are read; a fit keeps the order of its rows.
+///
+/// # Errors
+///
+/// Such rows, with the first column that differs.
+pub(crate) fn same_columns(request: &str, known: Option<&[String]>, names: Option<&[String]>) -> Result<()> {
+    let (Some(known), Some(names)) = (known, names) else { return Ok(()) };
+    let Some(j) = (0..known.len().min(names.len())).find(|&j| known[j] != names[j]) else { return Ok(()) };
+    let sorted = |names: &[String]| {
+        let mut names = names.to_vec();
+        names.sort_unstable();
+        names
+    };
+    let (how, remedy) = match sorted(known) == sorted(names) {
+        true => ("its columns are in another order", "give the columns in the order of the model"),
+        false => ("its columns have other names", "give the columns of the model, in its order"),
+    };
+    let found = format!("{how}: column {j} is '{}' in the model and '{}' in the rows", known[j], names[j]);
+    Err(Error::unsupported(request, found, remedy)
+        .with(|details| (details.column, details.name) = (Some(j), Some(names[j].clone()))))
 }

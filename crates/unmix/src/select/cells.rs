@@ -101,11 +101,11 @@ impl CellMask {
     pub(crate) fn new<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Self> {
         rows.here("the rule 'cells'")?;
         if rows.is_sparse() {
-            return Err(Error::Unsupported {
-                asked: "the rule 'cells' of sparse rows".into(),
-                found: "sparse rows have no missing cells, and this rule holds cells out".into(),
-                remedy: "choose another rule, or make the rows dense".into(),
-            });
+            return Err(Error::unsupported(
+                "the rule 'cells' of sparse rows",
+                "sparse rows have no missing cells, and this rule holds cells out",
+                "choose another rule, or make the rows dense",
+            ));
         }
         let observed = rows.sweep(run, "cells", &GatherObserved)?;
         let least = FEWEST.min(0.5 * observed.n);
@@ -113,14 +113,14 @@ impl CellMask {
         let columns: Vec<bool> = observed.count.iter().zip(&observed.squares).map(enough).collect();
         // Rows without a column that varies are refused by the fit.
         if !columns.contains(&true) && observed.squares.iter().any(|s| *s > 0.0) {
-            return Err(Error::Unsupported {
-                asked: "the rule 'cells'".into(),
-                found: format!(
+            return Err(Error::unsupported(
+                "the rule 'cells'",
+                format!(
                     "no column that varies has at least {} observed cells, of which some are held out",
                     least.ceil()
                 ),
-                remedy: "choose other rules, such as 'bic'".into(),
-            });
+                "choose other rules, such as 'bic'",
+            ));
         }
         Ok(Self { seed: run.seed, fold: 0, columns })
     }

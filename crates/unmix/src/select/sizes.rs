@@ -363,11 +363,12 @@ pub fn check_sizes(method: &Method, request: &SizeRequest<'_>) -> Result<()> {
         return Err(no_likelihood(method));
     }
     if request.rules.contains(&SizeRule::Cells) && !method.accepts.missing {
-        return Err(Error::Unsupported {
-            asked: format!("the rule 'cells' with {}", method.key),
-            found: "it holds cells out, and the method does not support missing cells".into(),
-            remedy: "choose other rules, or a method that takes missing cells, such as ppca".into(),
-        });
+        return Err(Error::unsupported(
+            format!("the rule 'cells' with {}", method.key),
+            "it holds cells out, and the method does not support missing cells",
+            "choose other rules, or a method that takes missing cells, such as ppca",
+        )
+        .of_method(method.key));
     }
     (method.spec)(request.settings).map(|_| ())
 }
@@ -405,11 +406,12 @@ fn line<T: Real>(
 }
 
 fn no_likelihood(method: &Method) -> Error {
-    Error::Unsupported {
-        asked: format!("a table of numbers of components of {}", method.key),
-        found: "its fits report no log-likelihood".into(),
-        remedy: "choose a method that has one, such as ppca or factor-analysis".into(),
-    }
+    Error::unsupported(
+        format!("a table of numbers of components of {}", method.key),
+        "its fits report no log-likelihood",
+        "choose a method that has one, such as ppca or factor-analysis",
+    )
+    .of_method(method.key)
 }
 
 /// A sentence if BIC and held-out cells differ much.

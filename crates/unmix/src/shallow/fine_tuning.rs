@@ -114,11 +114,7 @@ impl FineTuning {
 /// Rejects rows and labels of unequal numbers, and those that do not fit a classifier of rows of `p` numbers and of `classes` classes.
 fn check<T>(what: &str, part: Labelled<'_, T>, p: usize, classes: usize) -> Result<()> {
     let refused = |found: String, remedy: &str| {
-        Err(Error::Unsupported {
-            asked: format!("fine-tuning with labels of the {what} rows"),
-            found,
-            remedy: remedy.into(),
-        })
+        Err(Error::unsupported(format!("fine-tuning with labels of the {what} rows"), found, remedy))
     };
     if p == 0 {
         return refused("the weights have no columns".into(), "start from a layer of at least one column");

@@ -237,11 +237,13 @@ pub(crate) fn check_scales(method: &str, scale: Option<&[f64]>, dtype: Dtype) ->
 }
 
 fn tiny_scale(method: &str, j: usize, dtype: Dtype) -> Error {
-    Error::Unsupported {
-        asked: format!("{method} with standardize=true"),
-        found: format!("the variance of column {j} is below the smallest normal number of {dtype}"),
-        remedy: "multiply that column by a large constant, or leave it out".into(),
-    }
+    Error::unsupported(
+        format!("{method} with standardize=true"),
+        format!("the variance of column {j} is below the smallest normal number of {dtype}"),
+        "multiply that column by a large constant, or leave it out",
+    )
+    .of_method(method)
+    .with(|d| d.column = Some(j))
 }
 
 /// Rejects a variance in the subnormal range, because the squares that it was computed from have lost digits.
@@ -256,14 +258,15 @@ fn too_small(method: &str, total: Option<f64>, dtype: Dtype) -> Error {
     // If all squares are 0 the size of the variance is unknown.
     let about =
         total.filter(|total| *total > 0.0).map_or(String::new(), |total| format!(", about {total:.0e},"));
-    Error::Unsupported {
-        asked: format!("{method} of these data"),
-        found: format!("their variance{about} is below the smallest normal number of {dtype}"),
-        remedy: match dtype {
-            Dtype::F32 => "multiply the data by a large constant, or use float64".into(),
-            Dtype::F64 => "multiply the data by a large constant".into(),
+    Error::unsupported(
+        format!("{method} of these data"),
+        format!("their variance{about} is below the smallest normal number of {dtype}"),
+        match dtype {
+            Dtype::F32 => "multiply the data by a large constant, or use float64",
+            Dtype::F64 => "multiply the data by a large constant",
         },
-    }
+    )
+    .of_method(method)
 }
 
 /// The error for rows whose sums of squares are all 0: their columns are constant, or the squares of their deviations underflow.
@@ -300,11 +303,12 @@ fn by_solver<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> R
         return Err(no_columns(request.method, rows.origin()));
     }
     if request.solver == Solver::Full && rows.is_sparse() {
-        return Err(Error::Unsupported {
-            asked: "svd_solver='full' of sparse rows".into(),
-            found: "it needs all entries of the rows, zeros included".into(),
-            remedy: "choose svd_solver='covariance_eigh', 'krylov' or 'auto', or make the rows dense".into(),
-        });
+        return Err(Error::unsupported(
+            "svd_solver='full' of sparse rows",
+            "it needs all entries of the rows, zeros included",
+            "choose svd_solver='covariance_eigh', 'krylov' or 'auto', or make the rows dense",
+        )
+        .of_method(request.method));
     }
     if request.solver.is_truncated() {
         return iterate::decompose(rows, run, request);

@@ -30,26 +30,26 @@ pub(super) struct Resamples {
     pub(super) spaces: Vec<Vec<Vec<f64>>>,
 }
 
-/// Fewest blocks of rows that are resampled: of fewer, a half of a resample may consist of copies of one.
-const FEWEST: u64 = 20;
+/// Fewest blocks of rows that are resampled where no number of resamples is given: of fewer, a half of a resample may consist of copies of one.
+pub const FEWEST_RESAMPLED: u64 = 20;
 /// Number of resamples where none is given: with fewer, intervals are much wider.
-const DEFAULT_RESAMPLES: usize = 20;
+pub const DEFAULT_RESAMPLES: usize = 20;
 
 /// The number of resamples of so many blocks of rows where none is given.
 pub(super) fn default_number(blocks: u64) -> usize {
-    if blocks >= FEWEST { DEFAULT_RESAMPLES } else { 0 }
+    if blocks >= FEWEST_RESAMPLED { DEFAULT_RESAMPLES } else { 0 }
 }
 
 /// Refuses resamples of so few blocks of rows that a half may consist of copies of one of them.
 pub(super) fn check(resamples: usize, blocks: u64) -> Result<()> {
-    match resamples > 0 && blocks < FEWEST {
+    match resamples > 0 && blocks < FEWEST_RESAMPLED {
         true => Err(Error::setting(
             "bootstrap",
             resamples,
             format!(
                 "a half of a resample of {blocks} rows, or blocks of autocorrelated rows, may consist of copies of one"
             ),
-            format!("choose bootstrap=0, or give at least {FEWEST}"),
+            format!("choose bootstrap=0, or give at least {FEWEST_RESAMPLED}"),
         )),
         false => Ok(()),
     }

@@ -36,6 +36,7 @@ mod shared_scan;
 mod verdict;
 
 pub use crate::model::SIGNIFICANCE_LEVEL;
+pub use bootstrap::{DEFAULT_RESAMPLES, FEWEST_RESAMPLED};
 pub use chance::chance_agreement;
 pub use clusters::{Clustering, Clusters, MOST_ESTIMATES, MapPoint};
 pub(crate) use compare::directions;
@@ -383,15 +384,16 @@ pub fn one_sided(model: &Model) -> bool {
 fn readable<'a, T: Real>(rows: &'a Rows<'_, T>) -> Result<&'a dyn RandomAccess<T>> {
     rows.here("stability of a decomposition")?;
     let source = rows.source().random().filter(|_| !rows.is_sparse() && rows.weights().is_none());
-    source.ok_or_else(|| Error::Unsupported {
-        asked: "stability of a decomposition".into(),
-        found: match (rows.is_sparse(), rows.weights()) {
-            (true, _) => "the rows are sparse",
-            (_, Some(_)) => "the rows have weights",
-            (_, None) => "the rows can be read only once, in order",
-        }
-        .into(),
-        remedy: "give dense rows without weights, from memory or a file".into(),
+    source.ok_or_else(|| {
+        Error::unsupported(
+            "stability of a decomposition",
+            match (rows.is_sparse(), rows.weights()) {
+                (true, _) => "the rows are sparse",
+                (_, Some(_)) => "the rows have weights",
+                (_, None) => "the rows can be read only once, in order",
+            },
+            "give dense rows without weights, from memory or a file",
+        )
     })
 }
 

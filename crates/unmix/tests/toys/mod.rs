@@ -108,11 +108,9 @@ impl Fit for Toy {
 
 /// A tensor that a model file must have.
 fn tensor<'a>(tensors: &'a Tensors, name: &str) -> Result<&'a Tensor> {
-    tensors.get(name).ok_or_else(|| Error::Unsupported {
-        asked: "a toy".into(),
-        found: format!("the file has no {name}"),
-        remedy: "fit again".into(),
-    })
+    tensors
+        .get(name)
+        .ok_or_else(|| Error::unsupported("a toy", format!("the file has no {name}"), "fit again"))
 }
 
 fn components(tensors: &Tensors) -> Result<Matrix<f64>> {

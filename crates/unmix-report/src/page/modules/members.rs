@@ -1,8 +1,8 @@
 //! The members of each module by name, in lists that open on request.
 
 use super::super::{Context, of_all};
-use crate::description;
 use crate::number::count;
+use crate::{caller, description};
 use maud::{Markup, html};
 use unmix::biclusters::Module;
 
@@ -13,8 +13,8 @@ const MOST: usize = 2000;
 pub(super) fn members(context: &Context<'_>, modules: &[Module]) -> Markup {
     html! {
         p.caption {
-            "Members of each module, rows by decreasing code and columns by decreasing absolute loading. The command " code { "unmix biclusters MODEL INPUT -o modules.csv" }
-            " writes those of all modules."
+            "Members of each module, rows by decreasing code and columns by decreasing absolute loading. Those of all modules are the result of "
+            code { (caller::modules(context.options.caller)) } "."
         }
         @for (i, m) in modules.iter().enumerate() { details.members {
             summary { "Module " (i) ": " (count(m.rows.len() as u64)) " rows, " (count(m.columns.len() as u64)) " columns" }

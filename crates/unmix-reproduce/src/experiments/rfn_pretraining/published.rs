@@ -44,11 +44,11 @@ pub(super) fn table_s11() -> Result<Vec<Vec<String>>> {
 }
 
 fn broken() -> Error {
-    Error::Unsupported {
-        asked: "the published tables of pretraining".into(),
-        found: "a line that is not of a table".into(),
-        remedy: "restore the files from the release".into(),
-    }
+    Error::unsupported(
+        "the published tables of pretraining",
+        "a line that is not of a table",
+        "restore the files from the release",
+    )
 }
 
 /// Half of the 95 % interval of a share `error` of `n` pictures.

@@ -48,11 +48,11 @@ fn cell(record: &csv::StringRecord) -> Option<Cell> {
 }
 
 fn broken() -> Error {
-    Error::Unsupported {
-        asked: "the published tables of rectified factor networks".into(),
-        found: "a line that is not a cell".into(),
-        remedy: "restore the files from the release".into(),
-    }
+    Error::unsupported(
+        "the published tables of rectified factor networks",
+        "a line that is not a cell",
+        "restore the files from the release",
+    )
 }
 
 /// Sparseness of PCA over 60 instances by the reference measurement, 50 and 100 units; the printed one has no decimals.

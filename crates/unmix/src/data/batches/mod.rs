@@ -200,11 +200,11 @@ impl<'a, T: Real> Batches<'a, T> {
         mut use_it: impl FnMut(&Batch<'_, T>) -> Result<bool>,
     ) -> Result<()> {
         if from.batch >= self.per_epoch {
-            return Err(Error::Unsupported {
-                asked: format!("continuing from batch {} of an epoch", from.batch),
-                found: format!("an epoch of {} has {} batches", self.rows.origin(), self.per_epoch),
-                remedy: "give the rows and the batch size with which training began".into(),
-            });
+            return Err(Error::unsupported(
+                format!("continuing from batch {} of an epoch", from.batch),
+                format!("an epoch of {} has {} batches", self.rows.origin(), self.per_epoch),
+                "give the rows and the batch size with which training began",
+            ));
         }
         if threads < 2 {
             let (mut group, mut reader) = (Group::default(), BatchReader::new(self, from, epochs, false));

@@ -156,9 +156,9 @@ impl<'a, T: Real> Layout<'a, T> {
 }
 
 pub(super) fn wrong(found: String) -> Error {
-    Error::Unsupported {
-        asked: "reading sparse rows".into(),
+    Error::unsupported(
+        "reading sparse rows",
         found,
-        remedy: "check the arrays; scipy's check_format() and sum_duplicates() may help".into(),
-    }
+        "check the arrays; scipy's check_format() and sum_duplicates() may help",
+    )
 }

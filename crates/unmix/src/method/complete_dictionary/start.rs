@@ -77,11 +77,13 @@ impl CompleteDictionary {
         let floor = 10.0 * p as f64 * T::DTYPE.eps() * variances[0];
         let rank = variances.iter().take_while(|v| **v > floor).count();
         if rank < p {
-            return Err(Error::Unsupported {
-                asked: format!("{key} with precondition=false"),
-                found: format!("the rows vary along {rank} directions only, and have {p} columns"),
-                remedy: "leave precondition at true, or reduce the rows by pca first".into(),
-            });
+            return Err(Error::unsupported(
+                format!("{key} with precondition=false"),
+                format!("the rows vary along {rank} directions only, and have {p} columns"),
+                "leave precondition at true, or reduce the rows by pca first",
+            )
+            .of_method(key)
+            .with_numbers(p, rank));
         }
         let off = |i: usize, j: usize| (moments[(i, j)] - f64::from(u8::from(i == j))).abs();
         let farthest = (0..p).flat_map(|i| (0..=i).map(move |j| (i, j)));

@@ -47,11 +47,13 @@ impl Cells {
             return Err(rows.not_finite_at(METHOD.key, row, column as usize, x));
         }
         if let Some((row, weight)) = lists.weighted {
-            return Err(Error::Unsupported {
-                asked: format!("{} of rows with weights", METHOD.key),
-                found: format!("row {row} has weight {weight}, and every cell counts once"),
-                remedy: "leave the weights out, or repeat rows".into(),
-            });
+            return Err(Error::unsupported(
+                format!("{} of rows with weights", METHOD.key),
+                format!("row {row} has weight {weight}, and every cell counts once"),
+                "leave the weights out, or repeat rows",
+            )
+            .of_method(METHOD.key)
+            .with(|d| d.row = Some(row)));
         }
         let p = rows.n_features();
         let every = rows.n_rows().unwrap_or(0).saturating_mul(p as u64);

@@ -176,18 +176,14 @@ impl Cells {
         }
         let sizes: Vec<String> = blocks.iter().take(5).map(|(r, c)| format!("{r} x {c}")).collect();
         let first = |own: usize| (0..n).find(|i| block[*i] == own).unwrap_or(0);
-        Err(Error::Unsupported {
-            asked: format!("{} with alpha=0", METHOD.key),
-            found: format!(
+        Err(Error::unsupported(format!("{} with alpha=0", METHOD.key), format!(
                 "the observed cells form {} blocks without a common row or column ({}{}), for example those of rows {} and {}",
                 blocks.len(),
                 sizes.join(", "),
                 if blocks.len() > 5 { ", ..." } else { "" },
                 first(0),
                 first(1)
-            ),
-            remedy: "leave alpha at 'auto', or fit each block separately".into(),
-        })
+            ), "leave alpha at 'auto', or fit each block separately").of_method(METHOD.key))
     }
 }
 

@@ -121,10 +121,13 @@ impl DictionaryLearning {
                 remedy: "give the same columns in every batch".into(),
             });
         }
-        let stream = Stream::of(model.tensors(), p)?.ok_or_else(|| Error::Unsupported {
-            asked: "continuing the fit of this model".into(),
-            found: "it does not hold the state of its stream, which only online fits store".into(),
-            remedy: "fit it with algorithm='online'".into(),
+        let stream = Stream::of(model.tensors(), p)?.ok_or_else(|| {
+            Error::unsupported(
+                "continuing the fit of this model",
+                "it does not hold the state of its stream, which only online fits store",
+                "fit it with algorithm='online'",
+            )
+            .of_method(METHOD.key)
         })?;
         match self.n_components.filter(|k| *k != stream.k) {
             None => Ok(stream),

@@ -73,11 +73,12 @@ fn noise_variance(tensors: &Tensors, p: usize) -> Result<Vec<f64>> {
 /// The Gaussian of the rows where the loadings have a prior.
 pub(super) fn density(tensors: &Tensors) -> Result<Gaussian> {
     if tensors.contains_key("factor_variance") {
-        return Err(Error::Unsupported {
-            asked: "the log-likelihood of rows under a prior of the factors".into(),
-            found: "it is an integral without closed form; the fit maximises a bound of it".into(),
-            remedy: "compare the objective of reports, or choose prior='laplace-loadings' or 'none'".into(),
-        });
+        return Err(Error::unsupported(
+            "the log-likelihood of rows under a prior of the factors",
+            "it is an integral without closed form; the fit maximises a bound of it",
+            "compare the objective of reports, or choose prior='laplace-loadings' or 'none'",
+        )
+        .of_method(super::METHOD.key));
     }
     let Parameters { mean, scaled, .. } = parameters(tensors)?;
     let p = scaled.cols();

@@ -176,14 +176,16 @@ impl RowMoments {
         check_total("factor-analysis", total, self.dtype)?;
         let small = self.scales.iter().position(|s| s * s < self.dtype.least());
         small.map_or(Ok(()), |i| {
-            Err(Error::Unsupported {
-                asked: "factor-analysis of these data".into(),
-                found: format!(
+            Err(Error::unsupported(
+                "factor-analysis of these data",
+                format!(
                     "the variance of column {} is below the smallest normal number of {}",
                     self.varying[i], self.dtype
                 ),
-                remedy: "multiply that column by a large constant, or leave it out".into(),
-            })
+                "multiply that column by a large constant, or leave it out",
+            )
+            .of_method(super::METHOD.key)
+            .with(|d| d.column = Some(self.varying[i])))
         })
     }
 

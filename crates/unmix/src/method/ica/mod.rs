@@ -238,11 +238,12 @@ impl Ica {
         if self.algorithm != IcaAlgorithm::Easi || rows.weights().is_none() {
             return Ok(());
         }
-        Err(Error::Unsupported {
-            asked: "ica with algorithm='easi' of rows with weights".into(),
-            found: "it takes one step for every row".into(),
-            remedy: "leave the weights out, repeat rows, or choose another algorithm".into(),
-        })
+        Err(Error::unsupported(
+            "ica with algorithm='easi' of rows with weights",
+            "it takes one step for every row",
+            "leave the weights out, repeat rows, or choose another algorithm",
+        )
+        .of_method(METHOD.key))
     }
 
     /// The solver and its contrast.

@@ -95,10 +95,13 @@ pub(super) fn initial<T: Real>(
     run: &Run<'_>,
 ) -> Result<Option<Params<T>>> {
     let Some(init) = run.init else { return Ok(None) };
-    let refused = |found: String| Error::Unsupported {
-        asked: "a fit that starts from this model (init)".into(),
-        found,
-        remedy: "start from a LISTA model of as many layers and atoms, with the same cell and tied".into(),
+    let refused = |found: String| {
+        Error::unsupported(
+            "a fit that starts from this model (init)",
+            found,
+            "start from a LISTA model of as many layers and atoms, with the same cell and tied",
+        )
+        .of_method(super::METHOD.key)
     };
     if init.method() != super::METHOD.key {
         return Err(refused(format!("it is a {} model", init.method())));

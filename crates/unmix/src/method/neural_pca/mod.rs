@@ -120,11 +120,12 @@ impl NeuralPca {
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         let k = self.count(rows)?;
         if trains && (rows.weights().is_some() || rows.is_sparse()) {
-            return Err(Error::Unsupported {
-                asked: "neural-pca with solver='sgd' or 'adam' of weighted or sparse rows".into(),
-                found: "mini-batches need dense rows without weights".into(),
-                remedy: "choose solver='auto'".into(),
-            });
+            return Err(Error::unsupported(
+                "neural-pca with solver='sgd' or 'adam' of weighted or sparse rows",
+                "mini-batches need dense rows without weights",
+                "choose solver='auto'",
+            )
+            .of_method(METHOD.key));
         }
         // Small problems are solved on the calling thread, without a thread pool.
         let model = match n.saturating_mul(p as u64) < 1 << 15 {

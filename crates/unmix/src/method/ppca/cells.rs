@@ -85,12 +85,12 @@ impl Problem {
             ));
         }
         if self.groups.is_some() {
-            return Err(Error::Unsupported {
-                asked: format!("{} with groups of rows with missing cells", self.method.key),
-                found: "blocks of equal variances are fitted in closed form only, which needs every cell"
-                    .into(),
-                remedy: "leave groups out, or fill the cells first, as unmix::impute::Imputer does".into(),
-            });
+            return Err(Error::unsupported(
+                format!("{} with groups of rows with missing cells", self.method.key),
+                "blocks of equal variances are fitted in closed form only, which needs every cell",
+                "leave groups out, or fill the cells first, as unmix::impute::Imputer does",
+            )
+            .of_method(self.method.key));
         }
         Ok(())
     }
@@ -198,11 +198,13 @@ pub(crate) fn cells_of<T: Real>(key: &str, rows: &Rows<'_, T>, run: &Run<'_>) ->
     check_n_rows(key, observed.n_rows, origin, "rows without any cell do not count")?;
     if let Some(j) = observed.count.iter().position(|c| *c == 0.0) {
         let name = rows.name(j).map_or(String::new(), |name| format!(" ('{name}')"));
-        return Err(Error::Unsupported {
-            asked: format!("{key} of {origin}"),
-            found: format!("column {j}{name} has no observed cell"),
-            remedy: "leave that column out".into(),
-        });
+        return Err(Error::unsupported(
+            format!("{key} of {origin}"),
+            format!("column {j}{name} has no observed cell"),
+            "leave that column out",
+        )
+        .of_method(key)
+        .with(|d| (d.column, d.name) = (Some(j), rows.name(j).map(Into::into))));
     }
     if observed.squares.iter().all(|s| *s == 0.0) {
         return Err(no_variance_of(rows, key));

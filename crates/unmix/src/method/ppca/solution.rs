@@ -185,11 +185,12 @@ impl Problem {
                 }
             }
             (_, Some(k)) => check_count(k, self.method.least_components()..=most, limit),
-            (_, None) if most == 0 && p > 0 => Err(Error::Unsupported {
-                asked: format!("{key} of n_features={p} column"),
-                found: "a component and the noise need at least two columns".into(),
-                remedy: "choose more columns".into(),
-            }),
+            (_, None) if most == 0 && p > 0 => Err(Error::unsupported(
+                format!("{key} of n_features={p} column"),
+                "a component and the noise need at least two columns",
+                "choose more columns",
+            )
+            .of_method(key)),
             _ => Ok(()),
         }
     }
@@ -314,14 +315,15 @@ impl Problem {
 
     pub(super) fn no_noise(&self, k: usize, size: Size<'_>, rank: Option<usize>) -> Error {
         let vary = rank.map_or(String::new(), |rank| format!(", of rank {rank},"));
-        Error::Unsupported {
-            asked: format!("{} with {k} components", self.method.key),
-            found: format!(
+        Error::unsupported(
+            format!("{} with {k} components", self.method.key),
+            format!(
                 "the residual variance of {}{vary} would be 0, and the likelihood unbounded",
                 size.origin
             ),
-            remedy: "choose fewer components, or set noise_floor, as in noise_floor=1e-8".into(),
-        }
+            "choose fewer components, or set noise_floor, as in noise_floor=1e-8",
+        )
+        .of_method(self.method.key)
     }
 
     /// The model of an estimate.

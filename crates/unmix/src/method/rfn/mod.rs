@@ -373,11 +373,12 @@ impl<'a> Task<'a> {
 /// Adds the iteration to the error.
 fn in_iteration<V>(result: Result<V>, iteration: u64) -> Result<V> {
     result.map_err(|e| match e {
-        Error::Factorisation { what } => Error::Unsupported {
-            asked: format!("iteration {iteration} of rfn"),
-            found: format!("{what} failed: a matrix is not positive definite to rounding"),
-            remedy: "raise psi_min, choose fewer components, or use float64".into(),
-        },
+        Error::Factorisation { what } => Error::unsupported(
+            format!("iteration {iteration} of rfn"),
+            format!("{what} failed: a matrix is not positive definite to rounding"),
+            "raise psi_min, choose fewer components, or use float64",
+        )
+        .of_method(METHOD.key),
         other => other,
     })
 }

@@ -68,14 +68,13 @@ impl RowMoments {
         }
         check_total(key, variance.iter().sum(), T::DTYPE)?;
         if let Some(k) = variance.iter().position(|v| *v > 0.0 && *v < T::DTYPE.least()) {
-            return Err(crate::Error::Unsupported {
-                asked: format!("{key} of these data"),
-                found: format!(
-                    "the variance of column {k} is below the smallest normal number of {}",
-                    T::DTYPE
-                ),
-                remedy: "multiply that column by a large constant, or leave it out".into(),
-            });
+            return Err(crate::Error::unsupported(
+                format!("{key} of these data"),
+                format!("the variance of column {k} is below the smallest normal number of {}", T::DTYPE),
+                "multiply that column by a large constant, or leave it out",
+            )
+            .of_method(key)
+            .with(|d| d.column = Some(k)));
         }
         if n_constant > 0 {
             n_constant -= hidden_columns(rows, &moments.mean)?.len();

@@ -88,11 +88,13 @@ impl Cells {
         let has = |i: usize, j: usize| observed.is_empty() || observed[i * p + j];
         if let Some(j) = (0..p).find(|&j| !(0..n as usize).any(|i| has(i, j))) {
             let name = rows.name(j).map_or(String::new(), |name| format!(" ('{name}')"));
-            return Err(Error::Unsupported {
-                asked: format!("{key} of {}", rows.origin()),
-                found: format!("column {j}{name} has no observed cell"),
-                remedy: "leave that column out".into(),
-            });
+            return Err(Error::unsupported(
+                format!("{key} of {}", rows.origin()),
+                format!("column {j}{name} has no observed cell"),
+                "leave that column out",
+            )
+            .of_method(key)
+            .with(|d| (d.column, d.name) = (Some(j), rows.name(j).map(Into::into))));
         }
         let empty = (0..n as usize).filter(|&i| !(0..p).any(|j| has(i, j))).count();
         let center = vec![0.0; p];

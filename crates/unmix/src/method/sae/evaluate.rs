@@ -84,11 +84,13 @@ pub fn is_autoencoder(model: &Model) -> bool {
 
 fn check(model: &Model, request: &str, n_features: usize, origin: &str) -> Result<()> {
     if !is_autoencoder(model) {
-        return Err(Error::Unsupported {
-            asked: format!("{request} of the {} model", model.method().key),
-            found: "it is not a sparse autoencoder".into(),
-            remedy: format!("give a model of the method {}", METHOD.key),
-        });
+        return Err(Error::unsupported(
+            format!("{request} of the {} model", model.method().key),
+            "it is not a sparse autoencoder",
+            format!("give a model of the method {}", METHOD.key),
+        )
+        .of_method(model.method().key)
+        .working(&[METHOD.key]));
     }
     model.check_width("encode", n_features, model.n_features(), origin)
 }

@@ -49,15 +49,12 @@ impl SparseAutoencoder {
     ///
     /// # Errors
     ///
-    /// No unit; `l0` of 0 or above the number of units.
+    /// No unit; `l0` above the number of units. That it is at least 1 is checked with the other settings.
     pub(super) fn resolved(&self, p: usize, given: Option<usize>) -> Result<Resolved> {
         let m = self.n_components.or(given).unwrap_or(4 * p);
         check_count(m, 1..=usize::MAX, String::new)?;
         let l0 = match self.l0 {
             L0::Auto(_) => (m / EIGHTH).clamp(1, ACTIVE),
-            L0::Number(0) => {
-                return Err(Error::setting("l0", 0, "must be at least 1", "choose a number from 1"));
-            }
             L0::Number(l0) if l0 > m => {
                 let why = format!("must be at most n_components, which is {m}");
                 return Err(Error::setting("l0", l0, why, format!("choose a number from 1 to {m}")));

@@ -211,11 +211,12 @@ impl SigmaPca {
         run: &Run<'_>,
     ) -> Result<SolverOutput<'a, T>> {
         if rows.weights().is_some() {
-            return Err(Error::Unsupported {
-                asked: "training on weighted rows".into(),
-                found: "mini-batches do not take sample weights".into(),
-                remedy: "leave the weights out, or choose solver='auto' without a variant".into(),
-            });
+            return Err(Error::unsupported(
+                "training on weighted rows",
+                "mini-batches do not take sample weights",
+                "leave the weights out, or choose solver='auto' without a variant",
+            )
+            .of_method(super::METHOD.key));
         }
         let (row, n, p) = (self.row()?, rows.n_rows().unwrap_or(0), rows.n_features());
         let principal = self.principal(rows, k, run)?;

@@ -62,13 +62,13 @@ pub(super) fn curve<T: Real>(
     x = x.chunks_exact(p).filter(whole).flatten().copied().collect();
     let n = x.len() / p;
     if p < 2 || n == 0 {
-        return Err(Error::Unsupported {
-            asked: "alpha='cv'".into(),
-            found: format!(
+        return Err(Error::unsupported(
+            "alpha='cv'",
+            format!(
                 "it needs a row without missing cells and 2 columns, but there are {n} such rows and {p} columns"
             ),
-            remedy: "give alpha as a number".into(),
-        });
+            "give alpha as a number",
+        ));
     }
     let draws = Stream::new(run.seed, 0);
     let mut order: Vec<usize> = (0..p).collect();

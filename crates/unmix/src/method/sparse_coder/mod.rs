@@ -69,11 +69,12 @@ pub(in crate::method) fn admitted<'d>(
     origin: &str,
 ) -> Result<&'d Matrix<f64>> {
     let Some(dictionary) = dictionary else {
-        return method.check_tensors(&Tensors::new()).and(Err(Error::Unsupported {
-            asked: format!("a fit of {}", method.key),
-            found: "no dictionary was given".into(),
-            remedy: "give a matrix with the atoms as rows".into(),
-        }));
+        return method.check_tensors(&Tensors::new()).and(Err(Error::unsupported(
+            format!("a fit of {}", method.key),
+            "no dictionary was given",
+            "give a matrix with the atoms as rows",
+        )
+        .of_method(method.key)));
     };
     let shape = format!("{} x {}", dictionary.rows(), dictionary.cols());
     if dictionary.cols() != p {
@@ -147,11 +148,11 @@ impl SparseCoder {
             // Matching pursuit has no penalty; the objective of its codes is evaluated with the alpha of "auto".
             _ if self.algorithm == Algorithm::Omp => Ok(0.1 * found.sum / found.n.max(1.0)),
             Alpha::Weight(alpha) => Ok(alpha),
-            _ if found.largest == 0.0 => Err(Error::Unsupported {
-                asked: "choosing alpha from the data".into(),
-                found: format!("every row of {origin} is orthogonal to every atom"),
-                remedy: "give alpha as a number".into(),
-            }),
+            _ if found.largest == 0.0 => Err(Error::unsupported(
+                "choosing alpha from the data",
+                format!("every row of {origin} is orthogonal to every atom"),
+                "give alpha as a number",
+            )),
             Alpha::Auto(_) => Ok(0.1 * found.sum / found.n),
             Alpha::HeldOut(_) => Ok(curve.map_or(0.1 * found.largest, Curve::best)),
         }

@@ -21,10 +21,13 @@ pub(super) struct LowerLayerCodes<'a, T: Real> {
 impl<'a, T: Real> LowerLayerCodes<'a, T> {
     /// From `layers`, at least one, the lowest first.
     pub(super) fn new<'b>(rows: &'a Rows<'b, T>, layers: &[Model]) -> Result<Self> {
-        let source = rows.source().random().ok_or_else(|| Error::Unsupported {
-            asked: "stacked-rfn".into(),
-            found: "the rows can be read only once, in order".into(),
-            remedy: "give rows from memory or a file".into(),
+        let source = rows.source().random().ok_or_else(|| {
+            Error::unsupported(
+                "stacked-rfn",
+                "the rows can be read only once, in order",
+                "give rows from memory or a file",
+            )
+            .of_method(super::METHOD.key)
         })?;
         let widths = std::iter::once(rows.n_features()).chain(layers.iter().map(Model::n_codes)).collect();
         Ok(Self { source, maps: layers.iter().map(|m| m.code().encode_map()).collect(), widths })

@@ -94,11 +94,12 @@ impl StackedRfn {
             };
             let dead = layer.tensor("code_scale").is_some_and(|d| d.f64s().iter().all(|d| *d == 0.0));
             if dead {
-                return Err(Error::Unsupported {
-                    asked: format!("layer {i} of {}", METHOD.key),
-                    found: format!("all of its {} units are 0 in every row", layer.n_codes()),
-                    remedy: "choose a larger prior_mean for that layer, or fewer layers".into(),
-                });
+                return Err(Error::unsupported(
+                    format!("layer {i} of {}", METHOD.key),
+                    format!("all of its {} units are 0 in every row", layer.n_codes()),
+                    "choose a larger prior_mean for that layer, or fewer layers",
+                )
+                .of_method(METHOD.key));
             }
             layers.push(layer);
         }

@@ -135,11 +135,13 @@ fn corrupt() -> Error {
 /// A model that is not a stack; a file whose layers are corrupt.
 pub fn layers(model: &Model) -> Result<Vec<Model>> {
     if model.method().key != METHOD.key {
-        return Err(Error::Unsupported {
-            asked: format!("layers of a {} model", model.method().key),
-            found: "it has none".into(),
-            remedy: "give a stacked-rfn model".into(),
-        });
+        return Err(Error::unsupported(
+            format!("layers of a {} model", model.method().key),
+            "it has none",
+            "give a stacked-rfn model",
+        )
+        .of_method(model.method().key)
+        .working(&[METHOD.key]));
     }
     (0..count(model.tensors())).map(|i| layer(model, i)).collect()
 }

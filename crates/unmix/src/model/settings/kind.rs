@@ -199,6 +199,12 @@ impl Kind {
         self.find(words).unwrap_or_default()
     }
 
+    /// The named numbers among the values, with their kinds.
+    pub fn arguments(&self) -> &'static [(&'static str, Kind)] {
+        let arguments = |kind: &Kind| if let Kind::Arguments(known) = kind { Some(*known) } else { None };
+        self.find(arguments).unwrap_or_default()
+    }
+
     /// Whether a table is among the values.
     pub fn takes_table(&self) -> bool {
         self.find(|kind| kind.is_table().then_some(())).is_some()

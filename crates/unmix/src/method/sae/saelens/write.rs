@@ -30,11 +30,13 @@ const VERSION: &str = "6.0.0";
 /// A model of another method; existing files; a folder that cannot be written; numbers that `dtype` cannot represent.
 pub fn export(model: &Model, folder: &Path, how: Export) -> Result<()> {
     if !is_autoencoder(model) {
-        return Err(Error::Unsupported {
-            asked: format!("a folder of SAELens of the {} model", model.method().key),
-            found: "it is not a sparse autoencoder".into(),
-            remedy: format!("give a model of the method {}", METHOD.key),
-        });
+        return Err(Error::unsupported(
+            format!("a folder of SAELens of the {} model", model.method().key),
+            "it is not a sparse autoencoder",
+            format!("give a model of the method {}", METHOD.key),
+        )
+        .of_method(model.method().key)
+        .working(&[METHOD.key]));
     }
     let origin = origin(model);
     let own = if model.dtype() == Dtype::F32 { Precision::Float32 } else { Precision::Float64 };
@@ -114,11 +116,11 @@ impl SaeLensTensors {
             for (i, x) in numbers.iter().enumerate() {
                 if !dtype.put(*x, &mut data) {
                     let found = format!("entry {i} of {name} is {x:e}, which overflows in {}", dtype.name());
-                    return Err(Error::Unsupported {
-                        asked: format!("writing {}", folder.join(WEIGHTS).display()),
+                    return Err(Error::unsupported(
+                        format!("writing {}", folder.join(WEIGHTS).display()),
                         found,
-                        remedy: "choose float32 or bfloat16".into(),
-                    });
+                        "choose float32 or bfloat16",
+                    ));
                 }
             }
             let entry = json!({"dtype": dtype.stored(), "shape": shape, "data_offsets": [start, data.len()]});
