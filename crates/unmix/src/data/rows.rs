@@ -282,6 +282,19 @@ impl<'a, T: Real> Rows<'a, T> {
         }
     }
 
+    /// All rows, row-major: without a copy where they are stored as such in memory.
+    ///
+    /// # Errors
+    ///
+    /// As for [`picked`](Self::picked).
+    pub(crate) fn whole(&self, run: &Run<'_>) -> Result<Cow<'_, [T]>> {
+        let n = self.n_rows().unwrap_or(0);
+        match self.source.random().and_then(|random| random.lend(0..n)) {
+            Some(lent) => Ok(Cow::Borrowed(lent)),
+            None => self.picked((0..n).collect(), run).map(Cow::Owned),
+        }
+    }
+
     /// Runs `work` in a pool of `threads` threads; not for remote rows, because a thread that waits for a result must not be one of
     /// the threads on which other code of the same process computes it.
     pub(crate) fn pooled<R: Send>(&self, threads: usize, work: impl FnOnce() -> R + Send) -> R {

@@ -192,12 +192,15 @@ impl<T: Real> Rows<'_, T> {
         let mut kept: Vec<(Buffers<T>, Workspace<T>)> = (0..threads).map(|_| Default::default()).collect();
         loop {
             let made = Mutex::new(BTreeMap::new());
+            // Shards are taken in their order, and one that is taken is completed: the first of those that fail is the same for any threads.
             let wave = |(buffers, workspace): &mut (Buffers<T>, Workspace<T>)| -> Result<()> {
                 for _ in 0..2 {
-                    match shards.mapped(width, &f, buffers, workspace)? {
-                        Some(mapped) => lock(&made).insert(mapped.shard, mapped),
-                        None => break,
-                    };
+                    let Some((shard, mapped)) = shards.mapped(width, &f, buffers, workspace)? else { break };
+                    let failed = mapped.is_err();
+                    lock(&made).insert(shard, mapped);
+                    if failed {
+                        break;
+                    }
                 }
                 Ok(())
             };
@@ -210,8 +213,9 @@ impl<T: Real> Rows<'_, T> {
                 return Ok(done);
             }
             for mapped in made.into_values() {
-                done += mapped.n_rows as u64;
-                sink.put(&mapped.out)?;
+                let MappedShard { n_rows, out } = mapped?;
+                done += n_rows as u64;
+                sink.put(&out)?;
             }
             run.sweep_progress(stage, done, shards.n_rows)?;
         }

@@ -36,7 +36,7 @@ pub use matrix::{Block, Matrix};
 pub(crate) use panels::{Panels, pack, pack_transposed};
 pub use plan::Plan;
 pub use real::{Dtype, Real};
-pub(crate) use simd::widest;
+pub(crate) use simd::{dot, widest};
 pub(crate) use stored::{FillProgress, fill, fill_at_once};
 pub use stored::{Lines, Stored};
 pub(crate) use tile::Terms;

@@ -4,6 +4,8 @@
 //! null space, in order of ascending eigenvalues. They depend on the row space alone, not on the basis in which a solver represents
 //! it.
 
+mod secular;
+
 use super::Matrix;
 use super::factor::{self, Cholesky};
 use super::top::{SearchOptions, block_size, top_eigenpairs};
@@ -15,7 +17,8 @@ const DENSE: usize = 1024;
 
 /// The first `m` canonical directions (rows) orthogonal to the orthonormal rows of `found`.
 ///
-/// `O(p^3)` up to 1024 features; beyond that `O(p r^2)` for `r` rows of `found`, through the inverse of the restricted matrix.
+/// `O(p^3)` up to 1024 features; beyond that `O(p r^2)` for `r` rows of `found`: for few rows and directions some hundred passes over the rows, otherwise
+/// a search through the inverse of the restricted matrix.
 pub(crate) fn null_directions(found: &Matrix<f64>, m: usize) -> Result<Matrix<f64>> {
     let (r, p) = (found.rows(), found.cols());
     assert!(r + m <= p, "{m} directions orthogonal to {r} do not exist in {p} dimensions");
@@ -25,7 +28,9 @@ pub(crate) fn null_directions(found: &Matrix<f64>, m: usize) -> Result<Matrix<f6
     if let Some(axes) = unused_columns(found, m) {
         return Ok(axes);
     }
+    let few = if p > DENSE { secular::directions(found, m)? } else { None };
     let directions = match p > DENSE {
+        _ if few.is_some() => few,
         true => {
             check_memory(
                 &format!("the search for directions without variance in {p} dimensions"),
@@ -137,6 +142,40 @@ mod tests {
             let cosine: f64 = a.row(i).iter().zip(b.row(i)).map(|(x, y)| x * y).sum();
             assert!((cosine.abs() - 1.0).abs() < 1e-10, "direction {i}: cosine {cosine}");
         }
+    }
+
+    #[test]
+    fn the_secular_equation_gives_the_same_directions() {
+        for (r, m) in [(1, 1), (1, 3), (2, 3), (5, 4), (17, 3)] {
+            let mut rows = Matrix::from_fn(r, 300, |i, j| Stream::new(5, 1).normal((i * 300 + j) as u64));
+            for small in [1.0, 0.03] {
+                // Eigenvalues near the first entries.
+                (0..r).for_each(|i| rows.row_mut(i)[..3].iter_mut().for_each(|x| *x *= small));
+                let found = factor::orthonormal_rows(&rows);
+                let (a, b) =
+                    (dense(&found, m).unwrap(), secular::directions(&found, m).unwrap().expect("few"));
+                for i in 0..m {
+                    let cosine: f64 = a.row(i).iter().zip(b.row(i)).map(|(x, y)| x * y).sum();
+                    assert!((cosine.abs() - 1.0).abs() < 1e-12, "{r} {m}: direction {i}: cosine {cosine}");
+                }
+                // Orthogonal to the rows without a projection.
+                let along = factor::multiply_transposed(&b, &found);
+                assert!(along.as_slice().iter().all(|x| x.abs() < 1e-10), "{r} {m}: {along:?}");
+            }
+        }
+        // An entry that is an eigenvalue, and many rows.
+        let mut found = orthonormal(1, 200);
+        found.row_mut(0)[0] = 0.0;
+        assert!(secular::directions(&factor::orthonormal_rows(&found), 1).unwrap().is_none());
+        assert!(secular::directions(&orthonormal(40, 200), 1).unwrap().is_none());
+    }
+
+    #[test]
+    fn one_direction_beside_few_rows_needs_no_memory() {
+        let found = orthonormal(2, 300_000);
+        let direction = null_directions(&found, 1).unwrap();
+        let along = factor::multiply_transposed(&direction, &found);
+        assert!(along.as_slice().iter().all(|x| x.abs() < 1e-15), "{along:?}");
     }
 
     #[test]

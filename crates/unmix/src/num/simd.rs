@@ -75,6 +75,24 @@ pub(crate) fn widest<R>(loops: impl FnOnce() -> R) -> R {
 /// whole, whatever the length of the slices.
 pub(crate) const SIMD_WIDTH: usize = 16;
 
+/// `Σ a b`, in independent partial sums, which are vectorised without reordering.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    widest(
+        #[inline(always)]
+        || {
+            let mut sums = [0.0; SIMD_WIDTH];
+            let (wide_a, rest_a) = a.as_chunks::<SIMD_WIDTH>();
+            let (wide_b, rest_b) = b.as_chunks::<SIMD_WIDTH>();
+            for (a, b) in wide_a.iter().zip(wide_b) {
+                for i in 0..SIMD_WIDTH {
+                    sums[i] += a[i] * b[i];
+                }
+            }
+            sums.iter().sum::<f64>() + rest_a.iter().zip(rest_b).map(|(a, b)| a * b).sum::<f64>()
+        },
+    )
+}
+
 /// The first [`SIMD_WIDTH`] numbers of `x`, padded with zeros.
 #[inline(always)]
 pub(crate) fn padded<T: Copy + Default>(x: &[T]) -> [T; SIMD_WIDTH] {

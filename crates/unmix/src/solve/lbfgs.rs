@@ -18,7 +18,7 @@
 
 use super::{Limits, Steps};
 use crate::error::Result;
-use crate::num::widest;
+use crate::num::dot;
 use crate::run::{Outcome, Run};
 use serde::{Deserialize, Serialize};
 
@@ -279,25 +279,6 @@ fn scaled(mut d: Vec<f64>, scale: Option<f64>) -> Vec<f64> {
 
 fn differences(a: &[f64], b: &[f64]) -> impl Iterator<Item = f64> {
     a.iter().zip(b).map(|(a, b)| a - b)
-}
-
-/// `Σ a b`, in independent partial sums, which are vectorised without reordering.
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    const LANES: usize = 16;
-    widest(
-        #[inline(always)]
-        || {
-            let mut sums = [0.0; LANES];
-            let (wide_a, rest_a) = a.as_chunks::<LANES>();
-            let (wide_b, rest_b) = b.as_chunks::<LANES>();
-            for (a, b) in wide_a.iter().zip(wide_b) {
-                for i in 0..LANES {
-                    sums[i] += a[i] * b[i];
-                }
-            }
-            sums.iter().sum::<f64>() + rest_a.iter().zip(rest_b).map(|(a, b)| a * b).sum::<f64>()
-        },
-    )
 }
 
 #[cfg(test)]

@@ -106,13 +106,26 @@ impl<T: Real> Shards<'_, T> {
         f: &impl Fn(Block<'_, T>, &mut [U], &mut Workspace<T>) -> Result<()>,
         buffers: &mut Buffers<T>,
         workspace: &mut Workspace<T>,
-    ) -> Result<Option<MappedShard<U>>> {
+    ) -> Result<Option<(u64, Result<MappedShard<U>>)>> {
         let Some(taken) = self.take(buffers)? else { return Ok(None) };
-        let (shard, n_rows) = (taken.number, (taken.rows.end - taken.rows.start) as usize);
+        let n_rows = (taken.rows.end - taken.rows.start) as usize;
         let mut out = vec![U::default(); n_rows * width];
+        let result = self.map_blocks(&taken, (&mut out, width), f, buffers, workspace);
+        Ok(Some((taken.number, result.map(|()| MappedShard { n_rows, out }))))
+    }
+
+    /// Calls `f` for every block of a shard with its part of the results, of `width` numbers for a row.
+    fn map_blocks<U: Real>(
+        &self,
+        taken: &Shard,
+        (out, width): (&mut [U], usize),
+        f: &impl Fn(Block<'_, T>, &mut [U], &mut Workspace<T>) -> Result<()>,
+        buffers: &mut Buffers<T>,
+        workspace: &mut Workspace<T>,
+    ) -> Result<()> {
         let (step, first_of_shard, mut first) = (self.plan.block_rows, taken.rows.start, taken.rows.start);
         while first < taken.rows.end {
-            let piece = self.piece(&taken, first, PIECE, buffers)?;
+            let piece = self.piece(taken, first, PIECE, buffers)?;
             for data in piece.chunks(step * self.p) {
                 let (at, n) = ((first - first_of_shard) as usize, data.len() / self.p);
                 let out = &mut out[at * width..(at + n) * width];
@@ -121,7 +134,7 @@ impl<T: Real> Shards<'_, T> {
                 first += n as u64;
             }
         }
-        Ok(Some(MappedShard { shard, n_rows, out }))
+        Ok(())
     }
 }
 
@@ -133,7 +146,6 @@ pub(super) struct Shard {
 
 /// Result of mapping a shard.
 pub(super) struct MappedShard<U> {
-    pub(super) shard: u64,
     pub(super) n_rows: usize,
     pub(super) out: Vec<U>,
 }

@@ -9,7 +9,6 @@ use crate::num::{Dtype, Matrix, Real, parallel};
 use crate::run::Run;
 use crate::spectrum::{check_total, hidden_columns, no_variance_of};
 use crate::stats::{FeatureView, GatherScatter, Scatter, root_of_squares};
-use std::borrow::Cow;
 
 /// Moments of rows, and the scales of the columns.
 pub(super) struct RowMoments {
@@ -116,11 +115,7 @@ impl RowMoments {
             "choose fewer columns",
         )?;
         run.stage("rows")?;
-        let lent = rows.source().random().and_then(|random| random.lend(0..n as u64));
-        let all = match lent {
-            Some(lent) => Cow::Borrowed(lent),
-            None => Cow::Owned(rows.picked((0..n as u64).collect(), run)?),
-        };
+        let all = rows.whole(run)?;
         let view = FeatureView::new(rows.n_samples(), rows.weights(), true, false);
         let mut lines = vec![0.0; n * p];
         let blocks = lines.chunks_mut(n * BLOCK).enumerate();

@@ -123,9 +123,9 @@ fn beyond_the_rank(
         ),
     };
     let directions = if rank == 1 { "direction" } else { "directions" };
-    let asked = if requested { " requested" } else { "" };
+    let requested = if requested { " requested" } else { "" };
     Some(format!(
-        "the rows vary along {rank} {directions} only, fewer than the {k} components{asked}{seen}; the others have variance 0"
+        "the rows vary along {rank} {directions} only, fewer than the {k} components{requested}{seen}; the others have variance 0"
     ))
 }
 

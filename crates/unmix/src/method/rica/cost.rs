@@ -12,9 +12,9 @@
 use crate::data::Rows;
 use crate::elementwise::Penalty;
 use crate::error::Result;
-use crate::num::{Matrix, Real, factor};
+use crate::num::{Matrix, Real, dot, factor};
 use crate::run::Run;
-use crate::solve::lbfgs::{Objective, dot};
+use crate::solve::lbfgs::Objective;
 use crate::spectrum::Coordinates;
 use crate::stats::{Filters, GatherSparsity, Sparsity};
 use std::borrow::Cow;

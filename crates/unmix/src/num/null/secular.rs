@@ -1,0 +1,111 @@
+//! A few canonical directions beside a few rows, from the roots of a secular equation: memory and time of some passes over the rows.
+//!
+//! With `E = diag(0, 1, ..., p-1)` and orthonormal rows `V`, the restriction of `E` to the complement of the rows has the eigenpairs
+//!
+//! ```text
+//! x = (E - e)⁻¹ V' c,   S(e) c = 0,   S(e) = V (E - e)⁻¹ V'
+//! ```
+//!
+//! The inertia of the matrix `[E - e, V'; V, 0]` (Haynsworth 1968, Linear Algebra and its Applications 1:73) gives the number of eigenvalues below `e`:
+//! that of the entries of `E` below `e`, minus the number of negative eigenvalues of `S(e)`. Eigenvalue `i` is between entries `i` and `i + r` of
+//! `E`. It is found by bisection of its distance from the nearest entry, so that the small differences `E - e` have no cancellation.
+
+use super::super::{Matrix, dot, factor, parallel};
+use crate::error::Result;
+
+/// Largest number of directions times the square of the number of rows: beyond, the search in a Krylov space is expected to be faster.
+const MOST: usize = 1024;
+/// Least distance of an eigenvalue from the nearest entry.
+const LEAST: f64 = 1e-9;
+/// Columns whose sums one thread computes at a time.
+const PART: usize = 1 << 14;
+
+/// The first `m` directions; `None` if there are many rows, or if an eigenvalue is too near an entry.
+pub(super) fn directions(found: &Matrix<f64>, m: usize) -> Result<Option<Matrix<f64>>> {
+    let (r, p) = (found.rows(), found.cols());
+    if r == 0 || m * r * r > MOST {
+        return Ok(None);
+    }
+    let mut out = Matrix::zeros(m, p);
+    for i in 0..m {
+        let Some((entry, distance)) = eigenvalue(found, i)? else { return Ok(None) };
+        let (values, vectors) = factor::eigh(&sums(found, entry, distance))?;
+        let least = (0..r).min_by(|&a, &b| values[a].abs().total_cmp(&values[b].abs())).unwrap_or(0);
+        let x = out.row_mut(i);
+        for (a, c) in vectors.row(least).iter().enumerate() {
+            x.iter_mut().zip(found.row(a)).for_each(|(x, v)| *x += c * v);
+        }
+        x.iter_mut().enumerate().for_each(|(j, x)| *x *= inverse(j, entry, distance));
+        let length = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        x.iter_mut().for_each(|x| *x /= length);
+    }
+    Ok(Some(out))
+}
+
+/// Eigenvalue `i`, as the nearest entry and the distance from it.
+fn eigenvalue(found: &Matrix<f64>, i: usize) -> Result<Option<(usize, f64)>> {
+    let is_below = |entry: usize, distance: f64| Ok(below(found, entry, distance)? > i);
+    let mut entry = i;
+    while !is_below(entry, 0.5)? {
+        entry += 1;
+        // Only rounding errors can lead beyond the bound.
+        if entry > i + found.rows() {
+            return Ok(None);
+        }
+    }
+    let (mut low, mut high) = match (is_below(entry, -LEAST)?, is_below(entry, LEAST)?) {
+        (true, _) => (-0.5, -LEAST),
+        (false, false) => (LEAST, 0.5),
+        (false, true) => return Ok(None),
+    };
+    loop {
+        let middle = 0.5 * (low + high);
+        if middle <= low || middle >= high || high - low <= 2.0 * f64::EPSILON * middle.abs() {
+            return Ok(Some((entry, middle)));
+        }
+        if is_below(entry, middle)? {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+}
+
+/// Number of eigenvalues below the entry plus a distance between -1 and 1, which is not 0.
+fn below(found: &Matrix<f64>, entry: usize, distance: f64) -> Result<usize> {
+    let entries = entry + usize::from(distance > 0.0);
+    let (values, _) = factor::eigh(&sums(found, entry, distance))?;
+    Ok(entries.saturating_sub(values.iter().filter(|v| **v < 0.0).count()))
+}
+
+/// `1 / (E - e)` of column `j`.
+#[inline(always)]
+fn inverse(j: usize, entry: usize, distance: f64) -> f64 {
+    1.0 / (j as f64 - entry as f64 - distance)
+}
+
+/// `S` at an entry plus a distance.
+fn sums(found: &Matrix<f64>, entry: usize, distance: f64) -> Matrix<f64> {
+    let (r, p) = (found.rows(), found.cols());
+    let part = |number: usize| {
+        let columns = number * PART..p.min((number + 1) * PART);
+        let weights: Vec<f64> = columns.clone().map(|j| inverse(j, entry, distance)).collect();
+        let mut scaled = vec![0.0; weights.len()];
+        let mut out = Matrix::zeros(r, r);
+        for a in 0..r {
+            let row = &found.row(a)[columns.clone()];
+            scaled.iter_mut().zip(row).zip(&weights).for_each(|((out, x), w)| *out = x * w);
+            for b in 0..=a {
+                let product = dot(&scaled, &found.row(b)[columns.clone()]);
+                (out[(a, b)], out[(b, a)]) = (product, product);
+            }
+        }
+        out
+    };
+    let parts = parallel::map(0..p.div_ceil(PART), part);
+    let mut total = Matrix::zeros(r, r);
+    for part in parts {
+        total.as_mut_slice().iter_mut().zip(part.as_slice()).for_each(|(sum, x)| *sum += x);
+    }
+    total
+}
