@@ -20,7 +20,7 @@ use crate::num::threads::on_pool;
 use crate::num::{Block, Plan, Real, Workspace};
 use crate::run::Run;
 use crate::stats::{AnyGather, AnyPartial, Gather, of_type};
-use shards::{Buffers, PIECE, Shards, lock};
+use shards::{Buffers, MappedShard, PIECE, Shards, lock};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
