@@ -96,6 +96,17 @@ fn every_solver_gives_the_same_result_for_sparse_and_dense_rows() {
     }
 }
 
+/// Where products of the stored entries with a few directions are fewer than those of the covariance, this is not formed.
+#[test]
+fn a_randomized_fit_of_long_sparse_rows_forms_no_covariance_and_gives_that_of_dense_rows() {
+    let given = json!({"n_components": 4, "svd_solver": "randomized"});
+    let both = DenseAndSparse::<f64>::made(300, 900, 0.0);
+    agrees(&both, given.clone(), 1e-11);
+    assert!(both.fit("pca", &given, 2).unwrap().report().sweeps > 1);
+    let short = DenseAndSparse::<f64>::made(400, 30, 0.0);
+    assert_eq!(short.fit("pca", &given, 2).unwrap().report().sweeps, 1);
+}
+
 #[test]
 fn weights_standardization_and_no_centring_are_as_for_dense_rows() {
     for (n, p, solver) in [(300, 30, "auto"), (40, 130, "auto"), (40, 2500, "krylov")] {
