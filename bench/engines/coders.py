@@ -64,7 +64,8 @@ def spams_omp(job):
     import spams
 
     X, D = np.asfortranarray(job.X.T), np.asfortranarray(_atoms(job).T)
-    return lambda: spams.omp(X, D=D, L=N_NONZERO, numThreads=job.threads), _across
+    # In single precision all codes are 0 unless `eps` is given.
+    return lambda: spams.omp(X, D=D, L=N_NONZERO, eps=0.0, numThreads=job.threads), _across
 
 
 def _scikit(job, **settings):

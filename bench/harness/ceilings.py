@@ -49,7 +49,7 @@ def _unmix_product(dtype, n):
     """Half of a product of centred rows with themselves, from the difference of two fits of unlike numbers of rows."""
     import unmix
 
-    p, few = n // 2, 4 * n
+    p, few = n // 2, n
     X = np.random.default_rng(1).standard_normal((4 * few, p)).astype(dtype)
 
     def fit(rows):

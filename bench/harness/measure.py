@@ -1,10 +1,13 @@
 """Run the engines of a row, one process after the other, and combine their results."""
 
+import contextlib
 import json
+import os
 import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 
 from engines import find
 
@@ -76,7 +79,7 @@ def one(row, name, n, path, quick, bench=BENCH, fits=None):
     words = [python, "-m", "harness.worker", json.dumps(order)]
     patience = _PATIENCE * row.limit
     try:
-        done = subprocess.run(words, cwd=bench, env=environment(n, free), capture_output=True, text=True, timeout=patience)
+        done = _ended(words, bench, environment(n, free), patience)
     except subprocess.TimeoutExpired:
         return {"state": "over", "why": f"the process took over {patience:.0f} s"}
     if done.returncode == -signal.SIGALRM:
@@ -87,6 +90,21 @@ def one(row, name, n, path, quick, bench=BENCH, fits=None):
         return {"state": "failed", "why": _last_line(done)}
     outcome.setdefault("state", "wrong" if "wrong" in outcome else "right")
     return outcome
+
+
+def _ended(words, folder, variables, patience):
+    """What a process wrote, as soon as it has ended; processes that it started, which may hold its output open, are ended with it."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        process = subprocess.Popen(words, cwd=folder, env=variables, stdout=out, stderr=err, start_new_session=True)
+        try:
+            process.wait(patience)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess(words, process.returncode, out.read(), err.read())
 
 
 def _last_line(done):

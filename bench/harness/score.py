@@ -9,8 +9,8 @@ class Missing(Exception):
     """A quantity in a formula that was not measured."""
 
 
-def names(row, results, ceilings):
-    """The names that formulas may use; README.md lists them."""
+def names(row, results, ceilings, limit=None):
+    """The names that formulas may use; README.md lists them. With ``limit``, the time in seconds of a peer that was slower than that."""
     dtype = row.data.get("dtype", "float64")
     seconds = {name: e["seconds"] for name, e in results.items() if e.get("state") == "right"}
     peers = {name: s for name, s in seconds.items() if name.split()[0] != "unmix" and not results[name]["yardstick"]}
@@ -19,6 +19,8 @@ def names(row, results, ceilings):
         if name in seconds:
             return seconds[name]
         alike = [s for other, s in peers.items() if other.split()[0] == name]
+        if not alike and limit and any(e.get("state") == "over" and name in (other, other.split()[0]) for other, e in results.items()):
+            return limit
         if not alike:
             raise Missing(f"no right time of {name}")
         return min(alike)
@@ -73,7 +75,7 @@ def score(row, results, ceilings):
         "fastest_peer": fastest,
         "fastest_over_ours": peers[fastest] / ours if ours and fastest else None,
         "ratios": {n: e["seconds"] / ours for n, e in results.items() if n != "unmix" and e.get("seconds") and ours},
-        "targets": [_target(formula, known) for formula in row.targets],
+        "targets": [_target(formula, known, names(row, results, ceilings, row.limit)[0] | {"bound": bound}) for formula in row.targets],
     }
 
 
@@ -82,7 +84,10 @@ def _right(results):
     return [(name, e["seconds"]) for name, e in results.items() if e.get("state") == "right" and not e["yardstick"]]
 
 
-def _target(formula, known):
+def _target(formula, known, with_limit):
+    """What a target's left side is, and whether it is met: also where a peer was stopped at the limit, if that is slow enough."""
+    if value(formula, known) is None and value(formula, with_limit):
+        known = with_limit
     side = formula
     for sign in ("<=", ">=", "<", ">"):
         side = side.split(sign)[0]
