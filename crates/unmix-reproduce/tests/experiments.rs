@@ -184,7 +184,7 @@ fn activations_are_read_from_a_file() {
     let options = Options { activations: Some(file.clone()), ..quick(&folder.path().join("out")) };
     let results = run_with("sae-activations", options);
     let named = |part: &str| results.numbers.iter().filter(|n| n.quantity.contains(part)).count();
-    assert_eq!(named("FVU of rows held out"), 2);
+    assert_eq!(named("FVU of held-out rows"), 2);
     assert!(results.notes.iter().any(|n| n.starts_with("Activations: 480 rows of 12 numbers")));
     // Reference values are of other activations.
     assert!(results.numbers.iter().all(|n| n.published.is_empty()));
