@@ -181,7 +181,7 @@ def pyright(folder):
     return run_pyright(folder)["generalDiagnostics"]
 
 
-def test_pyright_knows_the_type_of_every_public_name(tmp_path):
+def test_pyright_infers_the_type_of_every_public_name(tmp_path):
     found = run_pyright(tmp_path, "--verifytypes", "unmix", "--ignoreexternal")["typeCompleteness"]
     exported = [symbol for symbol in found["symbols"] if symbol["isExported"]]
     assert len(exported) > 150
