@@ -29,7 +29,7 @@ def _run(job, name):
             raise TooLong(f"over {row.limit:.0f} s")
         if done.returncode:
             lines = done.stderr.strip().splitlines()
-            raise RuntimeError(lines[-1] if lines else f"it ended with {done.returncode} and said nothing")
+            raise RuntimeError(lines[-1] if lines else f"it ended with {done.returncode} and printed nothing")
         answer = {file.stem: np.load(file) for file in Path(folder).iterdir()}
     if "variances" in answer:
         answer["variances"] = answer["variances"].ravel()

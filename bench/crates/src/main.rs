@@ -21,7 +21,7 @@ use npy::{Rows, Table};
 fn main() {
     // One line, which the record keeps.
     std::panic::set_hook(Box::new(|panic| {
-        eprintln!("it panics: {}", panic.payload_as_str().unwrap_or("no reason told"))
+        eprintln!("it panics: {}", panic.payload_as_str().unwrap_or("without a message"))
     }));
     if let Err(why) = run() {
         eprintln!("{why}");
