@@ -37,7 +37,7 @@ Typical steps, from a file to a report:
   unmix report data.pca.safetensors data.csv   one page: report.html";
 
 const AFTER: &str = "\
-Rows are samples and columns are features; --transpose where it is the other way round.
+Rows are samples and columns are features; use --transpose if columns are samples.
 Results go to standard output or to -o, progress and warnings to standard error.
 Exit code: 0 done, 1 the data or the fit failed, 2 wrong usage, 130 interrupted.
 'unmix COMMAND --help' shows examples.";
@@ -58,7 +58,7 @@ Examples:
   unmix fit pca digits.npy -k 0.9 -o d.safetensors      enough for more than 90 % of the variance
   unmix fit pca eeg.npy --transpose --set whiten=true   rows are channels; unit variance
   unmix fit pca table.csv --drop id,date -k mle         without two columns; Minka's rule
-  unmix fit pca survey.csv --weights-column count       rows that count more than once
+  unmix fit pca survey.csv --weights-column count       rows with frequencies
   unmix fit pca sheet.csv --keep id --decimal , --missing drop
                                                         decimal commas; without rows with gaps
 
@@ -69,7 +69,7 @@ Examples:
 Examples:
   unmix encode data.pca.safetensors data.csv                          text, to the terminal
   unmix encode data.pca.safetensors data.npy -o codes.npy             an array
-  unmix encode data.pca.safetensors data.csv --keep id -o codes.csv   with column 'id' beside
+  unmix encode data.pca.safetensors data.csv --keep id -o codes.csv   with column 'id'
   unmix encode voices.ica.safetensors left.wav right.wav -o voices/   a sound file for each source
   unmix encode data.subspace-clustering.safetensors data.csv --labels   the cluster of each row
 
@@ -84,7 +84,7 @@ Examples:
     /// Reconstruct rows: encode, then decode, with the offsets of rows of a matrix completion; or remove components from rows
     #[command(after_help = "\
 Examples:
-  unmix reconstruct digits.pca.safetensors digits.npy -o clean.npy   pictures stay pictures
+  unmix reconstruct digits.pca.safetensors digits.npy -o clean.npy   an array of pictures
   unmix reconstruct data.pca.safetensors data.csv > kept.csv
   unmix reconstruct eeg.ica.safetensors eeg.npy --exclude 0,3 -o clean.npy   without two of its sources
   unmix reconstruct eeg.ica.safetensors eeg.npy --only 2 -o heart.npy        one source, and the mean
@@ -125,7 +125,7 @@ Q: squared distance from the subspace of the components. With --parts, also what
 t2_C and cos2_C for each component C (its term of T2; the squared cosine of the angle between row
 and component), q_X for each column X (its term of Q).")]
     Score(Deferred<Score>),
-    /// Modules (biclusters): few rows with the few columns that they share, from models of non-negative codes
+    /// Find modules (biclusters), sets of rows with sets of columns, by a model of non-negative codes
     #[command(after_help = "\
 Examples:
   unmix fit rfn genes.csv -k 50 --set psi_min=0.3
@@ -174,7 +174,7 @@ Examples:
   unmix show data.pca.safetensors --json    the same for a script
   unmix show scores.factor-analysis.safetensors --loadings loadings.csv    loadings, uniquenesses, communalities")]
     Show(Deferred<Show>),
-    /// Number of components to keep, by every rule
+    /// Compare the rules for the number of components
     #[command(after_help = "\
 Examples:
   unmix select data.csv                            rules that need only the variances: fast
@@ -198,7 +198,7 @@ Examples:
     /// Reproduce published experiments: figures, and numbers next to the published ones
     #[command(after_help = "\
 Examples:
-  unmix reproduce --list                                     what there is
+  unmix reproduce --list                                     the experiments
   unmix reproduce signals                                    one of them: unmix-reproduce/index.html
   unmix reproduce signals points -o figures                  two of them on one page
   unmix reproduce --quick                                    all of them, on smaller data

@@ -40,7 +40,7 @@ const FAR: f64 = 20.0;
 /// Means above this are not those of numbers from 0 to 1, up to rounding.
 const ABOVE: f64 = 1.001;
 
-/// The mean of a model whose rows are pictures. Models without a mean, or whose rows are no pictures, are not checked.
+/// The mean of a model whose rows are pictures. Models without a mean, or whose rows are not pictures, are not checked.
 fn mean_of_pictures(model: &Model) -> Option<Vec<f64>> {
     let Some([_, _] | [_, _, 3]) = model.features().shape.as_deref() else { return None };
     model.tensor("mean").map(|mean| mean.f64s())

@@ -35,7 +35,7 @@ fn binary_causes_are_found() {
     let z = codes(&model, &x);
     assert!(z.iter().all(|z| (0.0..=1.0).contains(z)));
     for j in 0..3 {
-        // A unit may stand for the absence of a cause.
+        // A unit may represent the absence of a cause.
         let agreement = (0..3).map(|k| {
             let same = causes.iter().zip(z.chunks_exact(3)).filter(|(on, z)| on[j] == (z[k] > 0.5)).count();
             same.max(causes.len() - same)

@@ -369,7 +369,7 @@ pub(crate) struct Methods {
     pub(crate) json: bool,
 }
 
-/// Help of `--stability`. Like the next two it is no comment, since the defaults in it are those of the library.
+/// Help of `--stability`. Like the next two it is not a comment, because the defaults in it are those of the library.
 fn stability() -> String {
     let Trials { splits, restarts, .. } = Trials::default();
     format!(

@@ -120,7 +120,7 @@ fn pictures_in_other_units_than_those_of_the_fit_are_refused_or_warned_about() {
     assert!(!b.files().contains(&"out".into()), "nothing is written");
     let warned = b.ok("encode photos.safetensors bytes.npy -o codes.npy");
     assert!(warned.err.contains("if these are bytes, divide them by 255"), "{}", warned.err);
-    // The same units: nothing is said.
+    // The same units: no warning.
     let same = b.ok("encode photos.safetensors photos -o codes.npy");
     assert!(same.err.is_empty(), "{}", same.err);
     assert!(b.ok("encode bytes.safetensors bytes.npy -o codes.npy").err.is_empty());

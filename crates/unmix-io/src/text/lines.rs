@@ -73,7 +73,7 @@ fn pointed(cell: &[u8]) -> Vec<u8> {
     cell.iter().map(|&b| if b == b',' { b'.' } else { b }).collect()
 }
 
-/// Refuses marks of missing cells of which one is given twice: a slip, such as `?,?` for `?,-`.
+/// Refuses marks of missing cells of which one is given twice: a typing error, such as `?,?` for `?,-`.
 fn check_distinct(marks: &[String]) -> Result<()> {
     let marks: Vec<&str> = marks.iter().map(|mark| mark.trim()).collect();
     match marks.iter().enumerate().find(|(i, mark)| marks[..*i].contains(mark)) {

@@ -164,7 +164,7 @@ impl Report {
         value
     }
 
-    /// The warnings that leave something in doubt: all except exact statements about the rows, or about the accuracy of a fit that has converged.
+    /// The warnings that concern the validity of the result: all except exact statements about the rows, or about the accuracy of a fit that has converged.
     pub fn doubts(&self) -> impl Iterator<Item = &str> {
         let is_exact = |text: &str| EXACT.iter().any(|words| text.contains(words));
         self.warnings.iter().map(String::as_str).filter(move |text| !is_exact(text))

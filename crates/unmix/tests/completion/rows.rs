@@ -188,7 +188,7 @@ fn invalid_cells_rows_and_settings_are_refused() {
     let e = refused(&design.x, json!({"n_components": 21}));
     assert!(e.contains("from 0 to 20"), "{e}");
     let e = refused(&vec![f64::NAN; 60], json!({}));
-    assert!(e.contains("rows without any cell do not count"), "{e}");
+    assert!(e.contains("rows without any observed cell are not counted"), "{e}");
     let mut x = design.x.clone();
     x[45] = f64::INFINITY;
     let mut rows = AnyRows::F64(sparse_rows(&x, 20));

@@ -317,7 +317,7 @@ fn public_types_are_found_in_every_form() {
     assert_eq!(public, [true, false, false, true, true]);
 }
 
-/// Items for the other crates of this workspace, which users of the libraries need not know.
+/// Items for the other crates of this workspace, which users of the libraries do not need.
 const INTERNAL: [(&str, &[&str]); 2] = [
     ("unmix", &["available_memory", "zeros"]),
     (

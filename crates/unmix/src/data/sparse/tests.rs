@@ -361,7 +361,7 @@ fn adding_a_shard_has_the_bits_of_merging_its_sum() {
         let mut found = part(0..n / 3);
         add_rows(s, n / 3..n, weights, &run, gather, &mut found).unwrap();
         assert!(to_bytes(&want) == to_bytes(&found), "{}", G::KIND);
-        // Rows of weight 0 alone are no rows.
+        // Rows of weight 0 alone do not count as rows.
         if let Some(weights) = weights {
             let none = vec![0.0; weights.len()];
             add_rows(s, 0..n, Some(&none), &run, gather, &mut found).unwrap();

@@ -233,7 +233,7 @@ impl MatrixCompletion {
             let name = rows.name(*first).map_or(String::new(), |name| format!(" ('{name}')"));
             let more = match empty.len() {
                 1 => format!("column {first}{name} has no observed cell"),
-                m => format!("{m} columns have no observed cell, column {first}{name} first"),
+                m => format!("{m} columns have no observed cell, the first of them column {first}{name}"),
             };
             out.push(format!(
                 "{more}: imputed values there are the mean, with the standard errors of the prior"
@@ -287,9 +287,9 @@ fn undetermined(line: &str, cells: impl Iterator<Item = usize>, k: usize) -> Opt
     let first = few.first()?;
     let which = match few.len() {
         1 => format!("{line} {first} has fewer observed cells than the {k} factors"),
-        m => format!("{m} {line}s have fewer observed cells than the {k} factors, {line} {first} first"),
+        m => format!("{m} {line}s have fewer observed cells than the {k} factors, the first of them {line} {first}"),
     };
-    Some(format!("{which}: without a penalty, imputed values there are those of the solution of least norm"))
+    Some(format!("{which}: without a penalty, imputed values there are those of the solution with the smallest norm"))
 }
 
 /// Result of a fit.

@@ -131,7 +131,7 @@ impl DictionaryLearning {
         if let Some(k) = self.n_components.filter(|k| *k != atoms.rows()) {
             return refused(
                 format!("n_components is {k}"),
-                "leave n_components out, or give as many atoms as it says",
+                "leave n_components out, or give that number of atoms",
             );
         }
         if atoms.as_slice().iter().any(|x| !x.is_finite()) {

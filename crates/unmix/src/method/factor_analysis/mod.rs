@@ -347,7 +347,7 @@ impl FactorAnalysis {
     }
 
     /// Further initial uniquenesses if columns are collinear: the smallest ones for all sets of them, and for each set alone. A factor that is
-    /// such a set has a likelihood without bound, beside a local maximum with large uniquenesses. None if the user gave initial values.
+    /// such a set has an unbounded likelihood, and a local maximum with large uniquenesses. None if the user gave initial values.
     fn collinear_starts(
         &self,
         row_moments: &RowMoments,

@@ -37,7 +37,7 @@ pub use settings::GaussianRbm;
 pub(super) const METHOD: Method = Method {
     key: "rbm",
     class: "GaussianRBM",
-    summary: "probabilities of binary units that are learned by contrastive divergence",
+    summary: "activation probabilities of binary hidden units, learned by contrastive divergence",
     settings: SETTINGS,
     variants: &[],
     accepts: Accepts { sparse: false, weights: false, stream: true, remote: false, missing: false },

@@ -32,7 +32,7 @@ use serde::de::DeserializeOwned;
 ///
 /// * `pub NAME: TYPE = DEFAULT, KIND, MODIFIER(...), ...;` for a setting. The default is JSON; a [`Kind`](super::Kind) is the set of allowed
 ///   values; the modifiers, if any, are the methods of [`Setting`] that return a changed entry.
-/// * `pub tensor NAME: TYPE = DEFAULT, ...;` for a table that is given beside the settings as JSON. It may be `= required`, or `= null`; the field
+/// * `pub tensor NAME: TYPE = DEFAULT, ...;` for a table that is given in addition to the settings as JSON. It may be `= required`, or `= null`; the field
 ///   is an `Option`, `None` by default.
 /// * `pub NAME: TYPE, as in LIST, MODIFIER(...), ...;` for the entry of this name of another list, which has kind, default and sentence. A doc
 ///   comment is here the documentation of the field alone.

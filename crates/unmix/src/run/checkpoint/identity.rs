@@ -25,7 +25,7 @@ pub(crate) struct Identity {
     pub(crate) rows: u32,
     /// Checksum of the model that the fit starts from.
     pub(crate) init: Option<u32>,
-    /// Checksums of the tables given beside the settings, by name.
+    /// Checksums of the tables given in addition to the settings, by name.
     pub(crate) tables: BTreeMap<String, u32>,
 }
 
