@@ -54,7 +54,7 @@ for _task, _ica in (("pca", "linfa-reduction"), ("fit_transform", "linfa-reducti
     _listed(_task, "linfa", _ica, single=True)
 for _task in ("pca", "fit_transform"):
     _listed(_task, "smartcore", "smartcore", single=True)
-    # Its exact PCA asks LAPACK for as many left vectors as there are rows: at most some ten thousand of those.
+    # Its exact PCA computes as many left vectors as there are rows: at most some ten thousand rows.
     for _name in ("petal exact", "petal randomized"):
         _listed(_task, _name, "petal-decomposition", single=False)
 _listed("ica", "petal", "petal-decomposition", single=False)

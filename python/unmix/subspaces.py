@@ -34,7 +34,7 @@ def _is_mixture(estimator: SubspaceClustering) -> bool:
 
 
 #: Documentation of the methods of other estimators that this one does not have.
-_UNDECODED = """Not available, as an AttributeError says: codes are distances from the subspaces, from which no row can be computed.
+_UNDECODED = """Not available (AttributeError): codes are distances from the subspaces, from which no row can be computed.
 
 A row has as many distances as there are subspaces, usually fewer than columns, and all rows at the same distances from them have the same
 code. The projection of a row onto the subspace of cluster ``k`` is ``(x - mean_) @ subspaces_[k].T @ subspaces_[k] + mean_``, in a

@@ -14,7 +14,7 @@ fn array<T>(x: Rows<T>) -> Outcome<Array2<T>> {
     Ok(Array2::from_shape_vec((x.n, x.p), x.values)?)
 }
 
-/// It knows double precision only.
+/// Double precision only.
 pub fn pca(x: Rows<f64>, codes: bool, job: &Job) -> Outcome<()> {
     let n = x.n;
     let rows = DatasetBase::from(array(x)?);

@@ -47,7 +47,7 @@ fn run() -> Outcome<()> {
     }
 }
 
-/// Rows of the identity and one row of zeros: what a model that hides its matrix makes of them tells it.
+/// Rows of the identity and one row of zeros: their codes determine the matrix of a model that does not return it.
 fn probes<T: npy::Real>(p: usize) -> Rows<T> {
     let mut values = vec![T::from(0u8); (p + 1) * p];
     for j in 0..p {

@@ -1,4 +1,4 @@
-//! petal-decomposition, with LAPACK of OpenBLAS. Its exact PCA asks for all left vectors, `n` by `n` of them.
+//! petal-decomposition, with LAPACK of OpenBLAS. Its exact PCA computes all left vectors, `n` by `n` numbers.
 
 use ndarray_of_petal::Array2;
 use petal_decomposition::{FastIcaBuilder, PcaBuilder, RandomizedPcaBuilder};

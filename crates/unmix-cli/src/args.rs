@@ -130,13 +130,13 @@ and component), q_X for each column X (its term of Q).")]
 Examples:
   unmix fit rfn genes.csv -k 50 --set psi_min=0.3
   unmix biclusters genes.rfn.safetensors genes.csv -o modules.csv     members of all modules
-  unmix biclusters genes.rfn.safetensors genes.csv --starts 0         units of the model alone: fast
+  unmix biclusters genes.rfn.safetensors genes.csv --starts 0         units of the model alone, without refits
 
 The settings of the model are fitted again from several starts, and to copies of the rows whose columns are permuted.
 evidence: gain in log-likelihood by the rows and columns of the module, minus what a search over all sets of
 this size gains by chance, in nats; stability: share of the starts that found the module; q: estimated false
 discovery rate of the modules up to and including this line, which with N copies is at least 1/N for the first.
-Trust q; then stability. They are about modules: the verdict of 'unmix fit --stability' is about single units of
+Judge a module by q first, then by stability. The verdict of 'unmix fit --stability' is about single units of
 one fit, and can be 'not resolvable' where several starts find a module by different units.")]
     Biclusters(Deferred<Modules>),
     /// Merge models of parts of the data into one model of all rows
@@ -177,7 +177,7 @@ Examples:
     /// Compare the rules for the number of components
     #[command(after_help = "\
 Examples:
-  unmix select data.csv                            rules that need only the variances: fast
+  unmix select data.csv                            rules that need only the variances
   unmix select data.npy --rules minka,bic,0.9      two of them, and a share of the variance
   unmix select data.csv --rules parallel,cv        these two need the rows, in memory
   unmix select data.csv --json                     the same for a script, with the spectrum

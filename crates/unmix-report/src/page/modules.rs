@@ -79,8 +79,8 @@ fn caption(shown: &ShownModules) -> Markup {
                 "Units of " (fits(starts)) "; stability is the share of the fits that have the module. q is the estimated false "
                 "discovery rate among the modules with at least as much evidence, under the null hypothesis of independent columns: the number of such modules, plus one, that "
                 "the same fits find in rows with independently permuted columns (" (copies) @if copies == 1 { " copy" } @else { " copies" } "), per copy, divided by the number "
-                "that they find in these rows. For the first k modules it is at least 1/(" (found.permutations) " k). Trust q first, then stability: both are about "
-                "modules, while the verdict on stability in the report of a fit is about single units of one fit, which may be divided differently among the units of other starts."
+                "that they find in these rows. For the first k modules it is at least 1/(" (found.permutations) " k). Judge a module by q first, then by stability; "
+                "the verdict on stability in the report of a fit is about single units of one fit, which may be divided differently among the units of other starts."
             }
         }
         @if found.modules.iter().any(|m| m.information.is_some()) { " Information is the mutual information of a row and the unit's code, in nats, as of Gaussian codes." }

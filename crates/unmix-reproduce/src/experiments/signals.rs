@@ -49,11 +49,11 @@ fn separated(
     let (_, y) =
         shown(lab, &mut sheet, name, "linear PCA", "pca", json!({"n_components": 3}), &data, linear)?;
     let correlation = measure::correlations(&y, &data.sources)[0];
-    let (says, condition, holds) = match setting {
+    let (claim, condition, holds) = match setting {
         SignalDesign::Distinct => ("separates", "at least .98", correlation >= 0.98),
         _ => ("does not separate", "below .9", correlation < 0.9),
     };
-    lab.check(format!("{name}: linear PCA {says}"), correlation, linear, condition, holds)?;
+    lab.check(format!("{name}: linear PCA {claim}"), correlation, linear, condition, holds)?;
     let (w, y) = shown(
         lab,
         &mut sheet,

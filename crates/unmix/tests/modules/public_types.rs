@@ -35,9 +35,9 @@ const RETURNED: [&str; 22] = [
 
 /// Public structures with public fields that are neither `#[non_exhaustive]` nor have a default, and why.
 const WRITTEN: [(&str, &str); 9] = [
-    ("Accepts", "every method writes it as a literal, so that none forgets an entry"),
+    ("Accepts", "every method writes it as a literal, so that no entry is left out"),
     ("Block", "callers with rows of their own add them to a sum"),
-    ("Method", "every method writes it as a literal, so that none forgets an entry"),
+    ("Method", "every method writes it as a literal, so that no entry is left out"),
     ("Options", "of reproductions: the caller decides about each; those of other crates have a default"),
     ("Patches", "written as `Patches { stride: ..., ..Patches::of(8, 8) }`"),
     ("Pictures", "images from files are given in it, too"),

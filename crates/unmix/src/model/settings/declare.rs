@@ -28,7 +28,7 @@ use serde::de::DeserializeOwned;
 /// ```
 ///
 /// An entry ends with a semicolon. The doc comment is the sentence of the entry ([`Setting::doc`]), its lines joined by a space, and the
-/// documentation of the field. After it stand
+/// documentation of the field. It is followed by
 ///
 /// * `pub NAME: TYPE = DEFAULT, KIND, MODIFIER(...), ...;` for a setting. The default is JSON; a [`Kind`](super::Kind) is the set of allowed
 ///   values; the modifiers, if any, are the methods of [`Setting`] that return a changed entry.
