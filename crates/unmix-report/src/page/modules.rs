@@ -17,7 +17,7 @@ use unmix::{Matrix, Result};
 const LISTED: usize = 24;
 /// Standard deviations at the ends of the colours.
 const ENDS: f64 = 4.0;
-/// Most columns whose names are drawn under the heat map.
+/// Maximum number of columns whose names are drawn under the heat map.
 const NAMED: usize = 48;
 
 /// The section of models whose units are modules; empty for others.

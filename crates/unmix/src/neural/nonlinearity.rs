@@ -123,7 +123,7 @@ impl<T: Real> TypedNonlinearity<T> {
     /// `z` becomes `phi(z)`, and `score_slope` its derivative.
     pub fn score_and_slope(&self, z: &mut [T], score_slope: &mut [T]) {
         let one = T::from_f64(1.0);
-        // Two loops: one with a branch for every number is four times slower.
+        // Two loops: one with a branch for every number is slower.
         match self.slope {
             Slope::One => self.activation.each(
                 z,

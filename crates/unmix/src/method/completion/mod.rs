@@ -14,7 +14,7 @@
 //!     the prior, of variance `g`.
 //!
 //! Then factors whose posterior is the prior are left out. Iterations continue without the weak ones, whose posterior means have a small mean square
-//! beside the posterior variances, and these are left out, too, if the bound is at least as large without them. In the iterations
+//! relative to the posterior variances, and these are left out, too, if the bound is at least as large without them. In the iterations
 //! with a given number of factors the lower bound of the evidence never decreases. The last step is that of the rows, so the codes of the fit
 //! equal those of `transform`. With a number for `alpha` the alternation is that of penalised least squares (Zhou et al. 2008);
 //! `soft-impute` penalises the nuclear norm, and `ppca-em` is probabilistic PCA fitted to the observed cells.

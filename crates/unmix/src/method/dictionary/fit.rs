@@ -21,7 +21,7 @@ const SAMPLE: u64 = 2000;
 const FOR_EACH: u64 = 4;
 /// Stopping rule of codes during learning: relative duality gap, and maximum number of passes.
 pub(super) const LEARNING: StoppingRule = StoppingRule::UpTo { tol: 1e-4, max_passes: 100 };
-/// Products of numbers up to which the cosines of all pairs of atoms take a fraction of a second.
+/// Products of numbers up to which the cosines of all pairs of atoms are computed also in a run that ends early.
 const SHORT: u64 = 1 << 31;
 /// `alpha="auto"`: this fraction of the mean over rows of the largest product with an atom.
 const SHARE: f64 = 0.1;

@@ -252,7 +252,7 @@ impl FactorAnalysis {
         }
     }
 
-    /// Refuses initial uniquenesses beside those of a model; with a prior, such a model gives initial loadings alone.
+    /// Refuses initial uniquenesses in addition to those of a model; with a prior, such a model gives initial loadings alone.
     fn check_start(&self, run: &Run<'_>) -> Result<()> {
         if self.noise_variance_init.is_none() || run.init.is_none() || self.prior != FactorPrior::None {
             return Ok(());
