@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Each entry is one sum, by fused multiply-add, in the order of `r`: its bits depend on its own row and column, not on the tile in
-//! which it is computed or on its neighbours. It is meant for
-//! tall narrow matrices; a symmetric product computes fewer entries above the diagonal.
+//! which it is computed or on its neighbours. A symmetric product
+//! computes fewer entries above the diagonal.
 
 mod vector;
 

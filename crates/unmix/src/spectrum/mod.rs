@@ -182,7 +182,7 @@ pub(crate) fn memory(n: u64, p: usize) -> u64 {
 ///
 /// # Errors
 ///
-/// Numbers that are not finite, no column that is not constant, a variance below the range of the type of the rows, matrices that do
+/// Numbers that are not finite, no column that varies, a variance below the range of the type of the rows, matrices that do
 /// not fit in memory, errors of the source.
 pub fn decompose<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
     let mut found = match by_solver(rows, run, request) {

@@ -62,7 +62,7 @@ impl Covariance {
     ///
     /// # Errors
     ///
-    /// No column that is not constant.
+    /// No column that varies.
     pub(crate) fn spectrum(self, request: &Request, dtype: Dtype, counted: u64) -> Result<Decomposition> {
         let p = self.mean.len();
         if self.varying.is_empty() {

@@ -1,4 +1,4 @@
-//! Restricted Boltzmann machines with normal visible and binary hidden units: a layer of binary causes, trained by contrastive divergence.
+//! Restricted Boltzmann machines with normal visible and binary hidden units: a layer of binary latent variables, trained by contrastive divergence.
 //!
 //! **Finds** weights between columns and binary units; the code of a row is the probability of each unit.
 //! **Model** `E(x, h) = ||x - c||² / 2 - b' h - h' W x` for standardised rows `x` and `h` in `{0, 1}^m`: `P(h_j = 1 | x) = s((W x + b)_j)`,
