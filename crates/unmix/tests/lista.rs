@@ -225,7 +225,7 @@ fn bad_input_is_refused() {
 }
 
 #[test]
-fn the_table_by_layers_is_of_rows_from_everywhere() {
+fn the_table_by_layers_is_of_rows_throughout_the_data() {
     let mut of = made();
     // The first nine of ten rows are zeros, which any network codes without error.
     of.x.as_mut_slice()[..540 * 12].fill(0.0);

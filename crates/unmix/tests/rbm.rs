@@ -29,7 +29,7 @@ fn rows() -> (Vec<f64>, Vec<[bool; 3]>) {
 }
 
 #[test]
-fn binary_causes_are_found() {
+fn binary_latent_variables_are_found() {
     let (x, causes) = rows();
     let model = fit(&x, 8, json!({"n_components": 3, "max_epochs": 200}));
     let z = codes(&model, &x);

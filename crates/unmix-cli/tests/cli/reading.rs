@@ -214,7 +214,7 @@ fn the_format_of_the_input_can_be_named_for_every_command() {
 }
 
 #[test]
-fn files_beside_the_input_are_recognised_by_their_contents() {
+fn additional_files_are_recognised_by_their_contents() {
     let b = Folder::new();
     b.both("d", 30, 3);
     let words: String = (0..30).map(|i| format!("kind{}\n", i % 2)).collect();

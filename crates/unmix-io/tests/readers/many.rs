@@ -353,7 +353,7 @@ proptest! {
 
     /// Reassembled patches are the images that they were cut from, for every grid without gaps.
     #[test]
-    fn patches_make_the_pictures_again(
+    fn patches_are_reassembled_to_the_pictures(
         sizes in prop::collection::vec((3usize..9, 3usize..9), 1..4),
         (h, w) in (1usize..4, 1usize..4),
         step in 1usize..4,

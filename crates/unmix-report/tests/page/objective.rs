@@ -44,7 +44,7 @@ fn rises_of_ica_are_changes_of_signs() {
 }
 
 #[test]
-fn rises_of_other_solvers_have_reasons_of_their_own() {
+fn increases_of_other_solvers_have_other_reasons() {
     let x = recording(500);
     let fastica = fitted("fastica", &x, json!({"n_components": 3}));
     assert!(shown(&fastica, |_| ()).contains(

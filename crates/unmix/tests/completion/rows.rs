@@ -226,7 +226,7 @@ fn single_precision_is_kept() {
 }
 
 #[test]
-fn rows_without_a_missing_cell_give_a_warning_and_zeros_an_advice() {
+fn rows_without_a_missing_cell_give_a_warning_and_zeros_a_remedy() {
     let made = Design::new((40, 15, 2), 0.3, 0.2, 5);
     let warnings = |x: &[f64]| {
         let given = settings(json!({"n_components": 2}));

@@ -129,7 +129,7 @@ fn unordered_repeated_and_zero_entries_give_the_same_rows() {
 }
 
 #[test]
-fn values_in_order_are_lent_not_copied() {
+fn values_in_order_are_borrowed_not_copied() {
     let values = [1.0, 2.0, 3.0];
     let s = Sparse::from_csr(&[0usize, 1, 3], &[1u32, 0, 1], &values, 2).unwrap();
     assert_eq!(s.row(0).1.as_ptr(), values.as_ptr());
