@@ -1,4 +1,4 @@
-//! What a checkpoint is of: everything that determines the bits of a fit, and the differences between two.
+//! The identity of the fit of a checkpoint: everything that determines its bits, and the differences between two.
 
 use super::BEGIN_ANEW;
 use crate::error::{Error, Result};
