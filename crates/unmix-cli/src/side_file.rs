@@ -1,4 +1,4 @@
-//! Files beside the input: labels, names, positions, weights, references, dictionaries. The options of reading are those of the input and do
+//! Additional files of a command: labels, names, positions, weights, references, dictionaries. The options of reading are those of the input and do
 //! not apply to them; their format is detected from their first bytes, whatever their names are.
 
 use std::path::Path;

@@ -6,7 +6,7 @@ use crate::terminal;
 use std::path::Path;
 use unmix::{AnyRows, Model, with_rows};
 
-/// The share of the variance above which the first component is looked at, and that of its squared loadings above which it is one column.
+/// The share of the variance above which the first component is examined, and that of its squared loadings above which it is one column.
 const DOMINATING: (f64, f64) = (0.95, 0.98);
 
 /// The note that the first component is a single column of a table, where that may be a matter of units and the method can standardise.

@@ -13,8 +13,8 @@ pub(crate) fn places(names: &[String], pandas: Option<&str>) -> Vec<usize> {
     names.iter().enumerate().filter(|(j, name)| is_index(*j, name)).map(|(j, _)| j).collect()
 }
 
-/// How many of the first columns have no name: pandas and R write the names of rows so, and pandas reads them back as `Unnamed: 0`, also beside
-/// another index. 0 where no other column follows.
+/// How many of the first columns have no name: pandas and R write the names of rows so, and pandas reads them back as `Unnamed: 0`, also next
+/// to another index. 0 where no other column follows.
 pub(crate) fn unnamed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> usize {
     let all = names.len();
     let is_unnamed = |name: &&str| name.trim().is_empty() || is_numbered(name, "Unnamed: ", "");

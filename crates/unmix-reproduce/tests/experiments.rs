@@ -297,7 +297,7 @@ fn a_number_outside_its_published_range_is_marked() {
     assert_eq!(table.matches("the published range").count(), marked);
 }
 
-/// Whether to run the quick forms that take tens of seconds, on synthetic images: with `UNMIX_TESTS=all`, as `.ci/run` sets it.
+/// Whether to run the longer quick forms, on synthetic images: with `UNMIX_TESTS=all`, as `.ci/run` sets it.
 fn at_length(test: &str) -> bool {
     let all = std::env::var_os("UNMIX_TESTS").is_some_and(|which| which == "all");
     if !all {

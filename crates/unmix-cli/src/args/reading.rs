@@ -23,7 +23,7 @@ pub(crate) struct Writing {
     /// The output: .npy, .csv or .tsv, or - for standard output [default: -]
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    /// Format of the output [default: by the ending of OUT, csv for standard output]
+    /// Format of the output [default: by the extension of OUT, csv for standard output]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 }
