@@ -49,6 +49,12 @@ const PHRASES: &[(&str, &str)] = &[
 
 /// Phrases of comments and documentation that readers have to translate back into a term. Beside each, the term.
 const COMMENT_PHRASES: &[(&str, &str)] = &[
+    ("a slip,", "a typing error"),
+    ("beside the input", "in addition to the input, additional files"),
+    ("costs nothing", "needs no further fits, or the cost"),
+    ("put together again", "reassembled"),
+    ("puts together again", "reassembles"),
+    ("says so", "states it, gives a warning"),
     ("what of them stands", "those in a public signature"),
     ("hears that", "is notified"),
     ("hang together", "are autocorrelated"),
