@@ -3,7 +3,7 @@
     bench/.venv/bin/python bench/ica_accuracy.py [--write]
 
 Every input is mixed by a square matrix of normal numbers, five times; all packages start at the same rotation and iterate to
-convergence. Numbers are medians of Amari's distance.
+convergence. Numbers are medians of the Amari distance.
 """
 
 import sys
@@ -28,7 +28,7 @@ INPUTS = [
     ("four kinds, 20000x20", KINDS * 5, 20_000),
     ("heavy tails, 5000x8", HEAVY, 5_000),
     ("light tails, 5000x8", LIGHT, 5_000),
-    ("uneven humps, 5000x8", UNEVEN, 5_000),
+    ("asymmetric mixtures, 5000x8", UNEVEN, 5_000),
     ("all three, 20000x24", HEAVY + LIGHT + UNEVEN, 20_000),
 ]
 

@@ -1,4 +1,4 @@
-//! Where OpenBLAS is, which petal-decomposition wants: the folder of the library in Python's wheel `scipy-openblas32`.
+//! The location of OpenBLAS, which petal-decomposition needs: the folder of the library in Python's wheel `scipy-openblas32`.
 
 fn main() {
     println!("cargo:rerun-if-env-changed=OPENBLAS");

@@ -93,7 +93,7 @@ def find(task, name):
         importlib.import_module(f"engines.{file}")
     if (task, name) not in ENGINES:
         have = ", ".join(n for t, n in ENGINES if t == task)
-        raise SystemExit(f"rows.toml asks for the engine {name!r}, which cannot do {task!r}; there are: {have}")
+        raise SystemExit(f"rows.toml requests the engine {name!r}, which cannot do {task!r}; there are: {have}")
     return ENGINES[task, name]
 
 

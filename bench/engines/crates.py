@@ -29,7 +29,7 @@ def _run(job, name):
             raise TooLong(f"over {row.limit:.0f} s")
         if done.returncode:
             lines = done.stderr.strip().splitlines()
-            raise RuntimeError(lines[-1] if lines else f"it ended with {done.returncode} and said nothing")
+            raise RuntimeError(lines[-1] if lines else f"it ended with {done.returncode} and printed nothing")
         answer = {file.stem: np.load(file) for file in Path(folder).iterdir()}
     if "variances" in answer:
         answer["variances"] = answer["variances"].ravel()
@@ -54,7 +54,7 @@ for _task, _ica in (("pca", "linfa-reduction"), ("fit_transform", "linfa-reducti
     _listed(_task, "linfa", _ica, single=True)
 for _task in ("pca", "fit_transform"):
     _listed(_task, "smartcore", "smartcore", single=True)
-    # Its exact PCA asks LAPACK for as many left vectors as there are rows: at most some ten thousand of those.
+    # Its exact PCA computes as many left vectors as there are rows: at most some ten thousand rows.
     for _name in ("petal exact", "petal randomized"):
         _listed(_task, _name, "petal-decomposition", single=False)
 _listed("ica", "petal", "petal-decomposition", single=False)

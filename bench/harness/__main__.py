@@ -16,7 +16,7 @@ def main():
     parser = argparse.ArgumentParser(prog="cargo xtask bench", description=__doc__)
     parser.add_argument("rows", nargs="*", metavar="ROW", help="benchmarks to run; all of them unless named")
     parser.add_argument("--list", action="store_true", help="the rows, and what each is")
-    parser.add_argument("--quick", action="store_true", help="shrunk data: tries the harness, measures nothing")
+    parser.add_argument("--quick", action="store_true", help="small data: tests the harness, without meaningful times")
     parser.add_argument("--only", default="", metavar="LIST", help="engines, or families of them, separated by commas")
     parser.add_argument("--threads", default="1,2", metavar="LIST", help="numbers of threads; the better counts (default 1,2)")
     parser.add_argument("--record", action="store_true", help="keep the rows that ran in bench/records/<date>-<machine>/")
@@ -53,7 +53,7 @@ def run(rows, threads, quick, only, keep):
     """Measure and print; each row is recorded when it ends, so that an interruption loses at most one."""
     load = machine.busy()
     if load is not None and load > 0.2 and not quick:
-        print(f"{load:.1f} cores are at work on something else: times will be too long.", file=sys.stderr)
+        print(f"{load:.1f} cores are busy with other processes: times will be too long.", file=sys.stderr)
     profile = (table.BENCH / ".venv" / "built" / "profile.txt").read_text()
     if profile != "release" and keep:
         sys.exit(f"unmix was built with the profile {profile!r}: records are of what is published; leave out --profile")
@@ -61,7 +61,7 @@ def run(rows, threads, quick, only, keep):
     if about["cleared"]:
         print(f"cleared from the environment of all processes: {', '.join(about['cleared'])}")
     limits = ceilings.measure(threads, quick)
-    print(show.ceilings(limits) + ("; data are shrunk, so times mean nothing" if quick else ""))
+    print(show.ceilings(limits) + ("; data are small, so times are not meaningful" if quick else ""))
     failed = 0
     for row in rows:
         print(f"\n{row.name}: {row.work}", flush=True)

@@ -1,6 +1,6 @@
 """This build of unmix beside another one: the rows of both in turn, so that a machine that slows down slows both.
 
-The other checkout has been built by its own `bench/run.py`; its own harness and engines are asked, since interfaces may differ.
+The other checkout has been built by its own `bench/run.py`; its own harness and engines are used, because interfaces may differ.
 """
 
 import json

@@ -9,7 +9,7 @@ from .judge import Wrong, judge
 
 def reference(path, k):
     """Spectrum of a data set, computed once by the accurate way: double precision, rows centred before they are multiplied,
-    what is left of the mean taken off, all eigenvalues by LAPACK. Returns the variances and the axes, some more than ``k``."""
+    the remaining mean subtracted, all eigenvalues by LAPACK. Returns the variances and the axes, some more than ``k``."""
     kept = beside(path, f".top{k}.npz")
     if not kept.exists():
         X = np.load(path, mmap_mode="r")
@@ -274,9 +274,10 @@ SIGMA = {"a": 4.0, "learning_rate": 0.01, "batch_size": 128, "max_epochs": 3}
 
 
 def sigma(X, W, native=True):
-    """How far unit rows are from rest, in double precision: over columns, the root mean square of what of the force of the rule
-    is not balanced, as a share of the force. About 1 at the principal axes, 0 at rest. Of the published rule that is what does not
-    lie along the column itself; of the orthonormal one, what is left when the columns' pulls on each other are symmetric."""
+    """Distance of unit rows from a stationary point, in double precision: over columns, the root mean square of the part of the
+    gradient of the rule that the constraint does not balance, as a share of the gradient. About 1 at the principal axes, 0 at a
+    stationary point. For the published rule that is the part orthogonal to the column itself; for the orthonormal one, the part
+    that remains without the symmetric products of columns and gradients."""
     a, mean, W = SIGMA["a"], _mean(X), W.T.astype(np.float64)
     second = sum(y.T @ y for y in (x @ W for x in _centred_blocks(X, mean))) / len(X)
     s, gram, G = np.sqrt(np.diag(second)), W.T @ W, 0.0

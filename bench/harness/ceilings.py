@@ -46,7 +46,7 @@ def _torch_product(dtype, n):
 
 
 def _unmix_product(dtype, n):
-    """Half of a product of centred rows with themselves, from the difference of two fits of unlike numbers of rows."""
+    """Half of a product of centred rows with themselves, from the difference of two fits of different numbers of rows."""
     import unmix
 
     p, few = n // 2, n

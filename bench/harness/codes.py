@@ -7,7 +7,7 @@ from .judge import Wrong, judge
 
 
 def check_rfn(row, answer, path):
-    """By how much the objective that an engine says differs from that of its loadings and noise, computed from the rows in double precision; of modes
+    """Difference of the objective that an engine reports from that of its loadings and noise, computed from the rows in double precision; of modes
     that solve for codes, how far these are from a solution."""
     if "certificate" in answer:
         return judge(row, {"certificate": float(answer["certificate"])})
@@ -80,8 +80,8 @@ def check_lasso_wide(row, answer, path):
 
 
 def check_omp(row, answer, path):
-    """How far the residuals of some rows are from orthogonal to the atoms that their codes use, and how many atoms too many these use; by
-    how much their squared error, of all rows, is above that of a pursuit in numpy."""
+    """How far the residuals of some rows are from orthogonal to the atoms that their codes use, and by how many atoms these exceed their
+    maximum number; the excess of their squared error, of all rows, over that of a pursuit in numpy."""
     from engines.coders import N_NONZERO
     from scipy.sparse import csr_array
 
@@ -105,8 +105,8 @@ def check_omp(row, answer, path):
 
 
 def check_dictionary(row, answer, path):
-    """By how much the objective of rows that nothing was learned from is above that of SPAMS's atoms, of scikit-learn's where there is no
-    SPAMS; each row solved to a gap of 1e-6, and the largest norm of an atom above 1."""
+    """Excess of the objective on held-out rows over that with the atoms of SPAMS, or of scikit-learn where there is
+    no SPAMS; each row solved to a gap of 1e-6, and the largest norm of an atom above 1."""
     import unmix
     from engines import Job, find
 

@@ -9,7 +9,7 @@ BEGIN, END = "<!-- written by cargo xtask bench --write-docs -->", "<!-- end -->
 
 
 def write():
-    """Replaces what stands between the two marks of the page, and the chart beside it."""
+    """Replaces the text between the two marks of the page, and the chart."""
     machines = record.by_machine()
     text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
@@ -20,7 +20,7 @@ def write():
     first = machines[0]
     rows = {name: record.shown(runs, first["best"]) for name, runs in first["rows"].items()}
     PAGE.with_suffix(".svg").write_text(chart.draw({"rows": rows}), encoding="utf-8")
-    print(f"docs/performance.md and docs/performance.svg say what bench/records holds: {', '.join(n for own in machines for n in own['records'])}")
+    print(f"docs/performance.md and docs/performance.svg are written from bench/records: {', '.join(n for own in machines for n in own['records'])}")
 
 
 def table(own):

@@ -115,7 +115,7 @@ def by_machine():
 
 
 def shown(runs, best):
-    """The run of a row that stands in the table: the last one that was not disturbed, or the last."""
+    """The run of a row that is shown in the table: the last one that was not disturbed, or the last."""
     calm = [run for run in runs if not disturbances(run, best)]
     return (calm or runs)[-1]
 

@@ -63,7 +63,7 @@ def _seeded(name, entry):
 def _row(name, entry, quick):
     unknown = entry.keys() - _KEYS
     if unknown:
-        raise SystemExit(f"rows.toml: [{name}] says {', '.join(sorted(unknown))}, which nothing reads")
+        raise SystemExit(f"rows.toml: [{name}] has {', '.join(sorted(unknown))}, which is not used")
     entry = copy.deepcopy(entry)
     smaller = entry.pop("quick", {})
     if quick:

@@ -41,7 +41,7 @@ def main(folder, figure="background.png"):
         left = [float(np.mean(abs(part - np.median(X, axis=0))[moving])) for part in (background, plain.inverse_transform(plain.transform(X)))]
         found[name] = {"rank": model.n_components_, "share": share, "robust": left[0], "pca": left[1]}
         print(f"{name}: {len(X)} frames, background of rank {model.n_components_}, {100 * share:.1f} % of the pixels move;")
-        print(f"  the background there is off its median by {left[0]:.3f}, by {left[1]:.3f} with PCA of that rank")
+        print(f"  the background there differs from its median by {left[0]:.3f}, by {left[1]:.3f} with PCA of that rank")
         pictures = {"frame": X[shown], "background": background[shown], "moving objects": objects[shown], "PCA": plain.inverse_transform(plain.transform(X))[shown]}
         for ax, (title, picture) in zip(line, pictures.items()):
             style = {"cmap": "RdBu_r", "vmin": -0.5, "vmax": 0.5} if title == "moving objects" else {"cmap": "gray", "vmin": 0, "vmax": 1}

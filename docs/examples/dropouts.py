@@ -1,4 +1,4 @@
-"""A voice that drops out for a few milliseconds again and again, filled in by atoms that are learned from the rest of it.
+"""A voice with repeated dropouts of a few milliseconds, imputed by atoms that are learned from the rest of it.
 
     python docs/examples/dropouts.py audio_speech2/source1.wav [FIGURE]     (without a path, from the folder given by UNMIX_DATA)
 """

@@ -2,8 +2,8 @@
 
     python docs/examples/endmembers.py hyperspectral/ [FIGURE]
 
-A folder with `indian_pines_200x145x145_u16.npy.gz` (bands x rows x columns) and `indian_pines_gt_u8.npy`, which says what grows where and
-takes no part in the fit. Without a path, the folder given by UNMIX_DATA is read.
+A folder with `indian_pines_200x145x145_u16.npy.gz` (bands x rows x columns) and `indian_pines_gt_u8.npy`, the class of each pixel, which
+is not used in the fit. Without a path, the folder given by UNMIX_DATA is read.
 """
 
 import os

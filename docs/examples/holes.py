@@ -1,4 +1,4 @@
-"""A photograph of which half of the pixels are missing, filled in by atoms that are learned from what is left of it.
+"""A photograph of which half of the pixels are missing, filled in by atoms that are learned from the remaining pixels.
 
     python docs/examples/holes.py images_pypi/camera.png [FIGURE]     (without a path, from the folder given by UNMIX_DATA)
 """

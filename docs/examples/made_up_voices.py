@@ -3,8 +3,8 @@
     python docs/examples/made_up_voices.py FOLDER
 
 Each is a train of pulses at a pitch that drifts, through three resonances of the throat (formants) that change from syllable to
-syllable, with breath noise at the onset of each and pauses between words. Ten seconds at 16 kHz, the same each time. FOLDER gets
-`source1.wav`, `source2.wav`, `source3.wav`, and `mixing_matrix.csv`: how loud each is in each of three microphones.
+syllable, with breath noise at the onset of each and pauses between words. Ten seconds at 16 kHz, the same each time. The results
+in FOLDER are `source1.wav`, `source2.wav`, `source3.wav`, and `mixing_matrix.csv`: the amplitude of each in each of three microphones.
 """
 
 import sys

@@ -3,7 +3,7 @@
     python docs/examples/mne_ica.py eeg_32ch_128hz.npy channels.csv
 
 An array of channels as rows, in microvolts, and a table whose column ``label`` (or first column) names them. Without arguments a recording
-is made up.
+is simulated.
 """
 
 import csv

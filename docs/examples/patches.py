@@ -17,7 +17,7 @@ SIDE, ATOMS, ACTIVE = 8, 256, 6
 
 
 def rows(files, n):
-    """Patches without their means, divided by their common deviation."""
+    """Patches without their means, divided by their common standard deviation."""
     X = unmix.read(files, patches=(SIDE, SIDE), grey=True, number=n).astype(np.float32)
     X -= X.mean(axis=1, keepdims=True)
     return np.random.default_rng(0).permutation(X / X.std())

@@ -2,7 +2,7 @@
 
     python docs/examples/shares.py finance/sp500_dataset.csv.gz [FIGURE]
 
-Prices, a column a share, a line a day. Without a path, the folder given by UNMIX_DATA is read.
+Prices, a column for each share, a line for each day. Without a path, the folder given by UNMIX_DATA is read.
 """
 
 import gzip

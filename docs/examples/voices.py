@@ -2,8 +2,8 @@
 
     python docs/examples/voices.py audio_lecturers3/ [FIGURE] [FOLDER]
 
-A folder with `source1.wav`, `source2.wav`, `source3.wav` and `mixing_matrix.csv`, which says how loud each is in each microphone. The
-mixtures and what is found are written into FOLDER. Without a path, the folder given by UNMIX_DATA is read.
+A folder with `source1.wav`, `source2.wav`, `source3.wav` and `mixing_matrix.csv`, the amplitude of each in each microphone. The mixtures
+and the estimated sources are written into FOLDER. Without a path, the folder given by UNMIX_DATA is read.
 """
 
 import os

@@ -65,7 +65,7 @@ fn path_options() -> unmix_io::Options {
 }
 
 impl Input {
-    /// From an array of two axes, a sparse matrix, files that were opened, or a path as text. `fitted` says how the pictures of the fit or of
+    /// From an array of two axes, a sparse matrix, files that were opened, or a path as text. `fitted` describes how the pictures of the fit or of
     /// the batches before were read, if there are any: pictures that are read in another way give a warning, before anything is computed.
     pub(crate) fn new(x: &Bound<'_, PyAny>, fitted: Option<&str>) -> PyResult<Self> {
         let input = Self::of(x)?;
@@ -268,7 +268,7 @@ impl BorrowedArray {
     }
 
     fn rows(&self, names: Option<Vec<String>>) -> unmix::Result<AnyRows<'_>> {
-        // SAFETY: the owner keeps the memory for as long as `self` lives. Another Python thread may write to it meanwhile, as
+        // SAFETY: the owner keeps the memory for as long as `self` exists. Another Python thread may write to it meanwhile, as
         // with every function of numpy that works without the interpreter lock; then the numbers are whatever was read.
         let bytes = unsafe { std::slice::from_raw_parts(self.start.0, self.len) };
         let array = RawArray::new(

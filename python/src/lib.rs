@@ -91,7 +91,7 @@ mod _unmix {
 }
 
 /// Fits `method` with `settings` (JSON) to `x`, an array of two axes, a sparse matrix or files; `names` are the column names of an array,
-/// `weights` the sample weights, `given` the tables that are passed beside the settings.
+/// `weights` the sample weights, `given` the tables that are passed in addition to the settings.
 #[pyfunction]
 #[pyo3(signature = (method, settings, x, run_options, names=None, weights=None, max_seconds=None, checkpoint=None, init=None, invocation=None, given=None, observer=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
@@ -133,7 +133,7 @@ fn fit(
     Ok(Model::new(fitted.with_pictures(pictures)))
 }
 
-/// Tables that are passed beside the settings, by name.
+/// Tables that are passed in addition to the settings, by name.
 type NamedTables<'py> = Vec<(String, numpy::PyReadonlyArray2<'py, f64>)>;
 
 /// These tables as tensors of the library.

@@ -120,7 +120,7 @@ impl Model {
         (report.outcome.name(), report.outcome.is_success(), report.rank, report.n_samples)
     }
 
-    /// The warnings of the report that leave something in doubt.
+    /// The warnings of the report that concern the validity of the result.
     #[getter]
     fn doubts(&self) -> Vec<String> {
         self.inner.report().doubts().map(in_python).collect()

@@ -120,7 +120,7 @@ impl Files {
         Ok(Self { inner: Arc::new(opened().map_err(|e| raised(e, Dtype::F64))?) })
     }
 
-    /// What the system knew of each file when the handle was made.
+    /// Metadata of each file from the system when the handle was made.
     #[getter]
     fn stamps(&self) -> Option<String> {
         self.inner.stamps()

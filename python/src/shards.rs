@@ -45,7 +45,7 @@ pub(crate) fn gather_shards<'py>(
 }
 
 /// Fits `method` with `settings` (JSON) to remote rows of `shape` (rows, columns, whether they are sparse) and `dtype`; `gather_all` sends
-/// a job to the workers and returns their results. `given` are the tables that are passed beside the settings.
+/// a job to the workers and returns their results. `given` are the tables that are passed in addition to the settings.
 #[pyfunction]
 #[pyo3(signature = (method, settings, shape, dtype, gather_all, run_options, max_seconds=None, checkpoint=None, init=None, invocation=None, given=None, observer=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]

@@ -73,7 +73,7 @@ impl<T: Element> Vector<T> {
     }
 
     fn as_slice(&self) -> &[T] {
-        // SAFETY: contiguous and aligned, as required above; the owner keeps the memory for as long as `self` lives. Another
+        // SAFETY: contiguous and aligned, as required above; the owner keeps the memory for as long as `self` exists. Another
         // Python thread may write to it meanwhile; then the numbers are whatever was read, and indices are copied before they
         // are checked and used.
         unsafe { std::slice::from_raw_parts(self.start, self.len) }

@@ -1,4 +1,4 @@
-"""Stand-ins for other packages: python-picard and MNE."""
+"""Replacements for other packages: python-picard and MNE."""
 
 import numpy as np
 import pytest

@@ -320,7 +320,7 @@ def overlapping():
         (lambda: SigmaPCA(3), lambda: np.random.RandomState(0).randn(500, 4), "nothing beyond PCA"),
     ],
 )
-def test_every_warning_of_a_report_that_leaves_a_doubt_is_raised(model, make, words):
+def test_every_warning_that_concerns_the_validity_of_a_fit_is_raised(model, make, words):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fitted = model().fit(make())

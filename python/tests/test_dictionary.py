@@ -105,7 +105,7 @@ def test_partial_fits_continue_a_model_in_python_and_on_the_command_line(data, t
     assert dictionary(init=axes).partial_fit(X).components_.shape == (5, 20)
 
 
-def test_a_time_limit_ends_a_batch_and_says_so():
+def test_a_time_limit_ends_a_batch_with_a_warning():
     X = made(n=1500)[1]
     model = dictionary(max_seconds=1e-9)
     with pytest.warns(ConvergenceWarning, match="outcome 'time'"):

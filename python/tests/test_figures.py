@@ -298,7 +298,7 @@ def test_columns_of_a_biplot_are_in_the_units_of_the_model():
     assert [text.get_text() for text in arrows_of(plot.biplot(PCA(2).fit(scaled), scaled, n_columns=1))[1]] == ["column 1"]
 
 
-def test_names_in_a_biplot_cover_no_other_and_stand_at_their_own_arrows():
+def test_names_in_a_biplot_cover_no_other_and_are_at_their_own_arrows():
     ax = plot.biplot(PCA(2).fit(rows()), rows(), n_columns=6)
     ax.figure.canvas.draw()
     tips, texts = arrows_of(ax)

@@ -230,7 +230,7 @@ def test_sources_are_matched_with_reference_channels():
     assert_allclose(ica.match([3, 0])[:, 0], measured, atol=1e-10)
     correlations = ica.match(sources, frame)
     assert correlations.shape == (4, 4) and (np.abs(correlations).max(axis=1) > 0.99).all()
-    with pytest.raises(ValueError, match="no column that the model was fitted on"):
+    with pytest.raises(ValueError, match="not a column that the model was fitted on"):
         ica.match("nose")
     with pytest.raises(ValueError, match="channels of the same samples"):
         ica.match(sources[:10], frame)

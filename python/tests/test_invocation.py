@@ -173,7 +173,7 @@ MADE_BY = re.compile(r"(?<=The page was made by:</p><pre><code>).*?(?=</code>)",
 
 
 def call_on(page):
-    """The call that a page says it was made by."""
+    """The call on a page that reproduces it."""
     return html.unescape(MADE_BY.search(page)[0])
 
 

@@ -78,7 +78,7 @@ def test_y_is_codes_dense_or_sparse_or_a_file_or_nothing(made, tmp_path):
         assert np.array_equal(net(made).fit(made.X, y).layer_weights_, dense.layer_weights_)
     alone = net(made).fit(made.X)
     assert not np.array_equal(alone.layer_weights_, dense.layer_weights_)
-    # A vector is no table of codes: scikit-learn passes labels to every estimator.
+    # A vector is not a table of codes: scikit-learn passes labels to every estimator.
     assert np.array_equal(net(made).fit(made.X, np.zeros(800)).layer_weights_, alone.layer_weights_)
     assert "code_error" in dense.report_.by_layer and "code_error" not in alone.report_.by_layer
 

@@ -51,7 +51,7 @@ def test_numpy_makes_no_array_of_a_handle(table):
     path, X = table
     rows = opened(path)
     for call in (np.asarray, np.array, np.mean, lambda rows: np.concatenate([X, rows]), lambda rows: X - rows):
-        with pytest.raises(TypeError, match=r"^unmix\.open\(.* is a handle to files and no array: give its rows, read\(\)"):
+        with pytest.raises(TypeError, match=r"^unmix\.open\(.* is a handle to files and not an array: give its rows, read\(\)"):
             call(rows)
     np.testing.assert_array_equal(np.asarray(rows.read()), X)
 

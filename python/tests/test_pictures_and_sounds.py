@@ -104,7 +104,7 @@ def test_pictures_and_an_array_of_their_pixels_give_the_same_model(tmp_path):
 
 @SEEDS
 @pytest.mark.parametrize("mode", ["L", "RGB"])
-def test_patches_are_put_together_as_on_the_command_line_and_by_scikit_learn(tmp_path, mode, seed):
+def test_patches_are_reassembled_as_on_the_command_line_and_by_scikit_learn(tmp_path, mode, seed):
     rng = np.random.RandomState(seed)
     for i, size in enumerate([(13, 17), (11, 20)]):
         Image.fromarray(rng.randint(0, 256, size=(*size, 3) if mode == "RGB" else size).astype(np.uint8)).save(tmp_path / f"{i}.png")

@@ -429,7 +429,7 @@ def test_exceptions_carry_the_details_of_their_message(tmp_path):
 
     e, facts = raised(ValueError, lambda: unmix.metrics.amari_distance(np.ones((2, 3))))
     assert set(facts) == {"requested", "found", "remedy"} and str(e) == f"{e.requested} is not possible: {e.found}; {e.remedy}"
-    assert (e.requested, e.found) == ("Amari's distance", "the gain is 2 x 3")
+    assert (e.requested, e.found) == ("the Amari distance", "the gain is 2 x 3")
     e, facts = raised(ValueError, lambda: unmix.stability(unmix.SparseCoder(dictionary=np.eye(3)), X))
     assert e.requested == "a fit of sparse-coder" and e.remedy == "give one: SparseCoder(dictionary=...)"
     assert (e.method, e.array) == ("sparse-coder", "dictionary")

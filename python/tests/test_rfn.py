@@ -179,7 +179,7 @@ def test_the_page_has_modules_of_several_starts(planted):
         unmix.report(rfn, starts=2)
     with pytest.raises(ValueError, match="starts must be an integer of at least 1, got 0"):
         unmix.report(rfn, X, starts=0)
-    # Modules are no model: the message names the model to give.
+    # Modules are not a model: the message names the model to give.
     with pytest.raises(TypeError, match="a page is made of a fitted estimator, not of Biclusters") as raised:
         unmix.report(found, X)
     assert "evidence" not in str(raised.value)

@@ -152,7 +152,7 @@ def test_rows_with_missing_cells_have_the_bits_of_one_process(cls):
     assert np.array_equal(distributed.components_, local.components_) and distributed.noise_variance_.tolist() == local.noise_variance_.tolist()
 
 
-def test_methods_that_need_the_rows_are_refused_as_the_registry_says(X, gather_all):
+def test_methods_that_need_the_rows_are_refused_as_in_the_registry(X, gather_all):
     refused = [method for method in unmix.methods() if not method["takes"]["remote"]]
     assert {"lista", "robust-pca", "dictionary", "sae", "stacked-rfn"} <= {method["key"] for method in refused}
     for method in refused:

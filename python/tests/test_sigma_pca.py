@@ -162,7 +162,7 @@ def test_patches_of_photographs_in_single_precision_are_solved_as_far_as_roundin
     model = unmix.SigmaPCA(24, halves=False).fit(X)
     assert model.report_.outcome == "converged" and model.report_.residual <= model.report_.tol == 1e-4
     assert model.components_.dtype == np.float32 and column_residual(X, model) < 0.01
-    # With a tolerance below rounding errors the fit ends at these, and the report says so where the tolerance is not reached.
+    # With a tolerance below rounding errors the fit ends at these, and the report states it where the tolerance is not reached.
     least = unmix.SigmaPCA(24, halves=False, tol=1e-8).fit(X)
     assert least.report_.outcome == "converged" and least.report_.residual <= 16 * np.finfo(np.float32).eps
     said = any("as small as rounding allows on rows of float32, and tol is 1e-8" in w for w in least.report_.warnings)

@@ -211,7 +211,7 @@ def test_sparse_sources_are_resolved_and_gaussian_ones_are_not(method, seed):
     assert all(v.startswith(("resolved as a group with", "not resolvable")) for v in np.array(found.verdict)[~resolved])
 
 
-def test_resamples_that_cannot_be_fitted_are_left_out_unless_a_number_was_asked_for():
+def test_resamples_that_cannot_be_fitted_are_left_out_unless_a_number_was_requested():
     # Only six rows differ from 0: halves of the rows have some of them, and halves of some resamples have none.
     X = np.zeros((40, 3))
     X[:6] = np.random.RandomState(0).normal(size=(6, 3))

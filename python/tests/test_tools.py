@@ -205,7 +205,7 @@ def test_a_column_of_a_frame_is_the_colour_of_its_rows(kind):
     assert numbers.figure.axes[1].get_ylabel() == "b"
     with pytest.raises(ValueError, match="the name of a column of X, got 'kind'; its columns are a, b, c"):
         plot.scatter(model, frames.DataFrame(columns), color="kind")
-    with pytest.raises(ValueError, match="got 'kind', and X is no data frame"):
+    with pytest.raises(ValueError, match="got 'kind', and X is not a data frame"):
         plot.scatter(model, codes, color="kind")
 
 

@@ -162,7 +162,7 @@ def errors(command, path):
 def run_pyright(folder, *arguments):
     """The report of pyright in a folder: of pyright itself, whose program comes from the npm registry, or of basedpyright, which has it in its wheel."""
     refused = []
-    # `--verifytypes` asks the first `python` of the path for its packages.
+    # `--verifytypes` uses the packages of the first `python` of the path.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     for module in ("pyright", "basedpyright"):
         if importlib.util.find_spec(module) is None:
@@ -177,11 +177,11 @@ def run_pyright(folder, *arguments):
 
 
 def pyright(folder):
-    """What pyright says about the files of a folder."""
+    """The messages of pyright about the files of a folder."""
     return run_pyright(folder)["generalDiagnostics"]
 
 
-def test_pyright_knows_the_type_of_every_public_name(tmp_path):
+def test_pyright_infers_the_type_of_every_public_name(tmp_path):
     found = run_pyright(tmp_path, "--verifytypes", "unmix", "--ignoreexternal")["typeCompleteness"]
     exported = [symbol for symbol in found["symbols"] if symbol["isExported"]]
     assert len(exported) > 150

@@ -5,7 +5,7 @@
 >>> unmix.PCA(n_components=2).fit(X).report_.outcome
 'completed'
 
-Estimators follow scikit-learn's conventions; :func:`load` gives a saved one back, and the command ``unmix`` reads the same files.
+Estimators follow scikit-learn's conventions; :func:`load` returns a saved one, and the command ``unmix`` reads the same files.
 
 Exceptions of fits, models and readers have the details of their message as attributes, where they apply: of a request that is not supported
 ``requested``, ``found`` and ``remedy``, of an unknown name ``kind``, ``name``, ``suggestion`` and ``known``, of a setting ``setting``, ``got``, ``why`` and
@@ -172,8 +172,8 @@ def load(path: Path) -> Estimator:
     Returns
     -------
     object
-        The fitted estimator; parameters that are not in the file, such as ``verbose``, have their defaults. Type checkers know what all
-        classes have; ``assert isinstance(model, PCA)`` makes the rest of a class known to them.
+        The fitted estimator; parameters that are not in the file, such as ``verbose``, have their defaults. Type checkers accept what
+        all classes have; after ``assert isinstance(model, PCA)`` they accept the rest of that class.
 
     See Also
     --------
@@ -203,7 +203,7 @@ def load(path: Path) -> Estimator:
 def methods() -> list[dict[str, Any]]:
     """Return the registry of methods: a list of dicts, as ``unmix methods --json`` prints it.
 
-    It is the single source of the parameters of the classes, of the options of the command line and of their defaults. ``"takes"`` says
+    It is the single source of the parameters of the classes, of the options of the command line and of their defaults. ``"takes"`` states
     whether a method takes sparse rows (``"sparse"``), sample weights (``"weights"``), rows that do not fit in memory (``"stream"``: a fit with
     the default settings does not hold all of them), rows that remote workers hold (``"remote"``: it needs only sums over them; see
     :func:`unmix.shards.fit`), and missing cells (``"missing"``).

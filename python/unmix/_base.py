@@ -45,7 +45,7 @@ def _is_fitted_name(name: str) -> bool:
 ADVICE = {
     "time": "increase max_seconds, or continue from this model with init=",
     "interrupted": "continue from this model with init=, or from a checkpoint with resume=True",
-    "stalled": "more iterations do not help; report_.warnings may say what does",
+    "stalled": "more iterations do not help; report_.warnings may name a remedy",
 }
 
 
@@ -59,7 +59,7 @@ class _RemoteRows:
 class Estimator(RunOptions, Settings, Input, Coding):
     """Base of all estimators. A subclass names its method and its parameters."""
 
-    #: Attributes of fitted estimators. Those of ``_ON_REQUEST`` are no attributes of the classes, so type checkers know them from here.
+    #: Attributes of fitted estimators. Those of ``_ON_REQUEST`` are not attributes of the classes, so they are declared here for type checkers.
     components_: Array
     mean_: Array
     mixing_: Array
@@ -269,7 +269,7 @@ class Estimator(RunOptions, Settings, Input, Coding):
             warn(sentence)
 
     def _doubts(self) -> list[str]:
-        """The warnings of the report that are raised as Python warnings: all that leave something in doubt."""
+        """The warnings of the report that are raised as Python warnings: all that concern the validity of the result."""
         return [sentence for sentence in self._model.doubts if not (sentence.startswith("the rows vary along") and self._all_that_vary())]
 
     def _all_that_vary(self) -> bool:

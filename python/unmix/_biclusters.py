@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ._base import Estimator
 
     class BiclusterMixin:
-        """For type checkers: a base without annotations would let every name pass for an attribute."""
+        """For type checkers: with a base without annotations they would accept every name as an attribute."""
 
         @property
         def biclusters_(self) -> tuple[Array, Array]: ...
@@ -67,7 +67,7 @@ class Biclusters(BiclusterMixin):
     biclusters_ : tuple of ndarray
         ``(rows_, columns_)``, as in scikit-learn.
     signs_ : ndarray of int of shape (n_modules, n_features)
-        1 for columns that are higher in the rows of the module, -1 for those that are lower, 0 for columns that are no members.
+        1 for columns that are higher in the rows of the module, -1 for those that are lower, 0 for columns that are not members.
     codes_ : ndarray of shape (n_modules, n_samples)
         Code of every row, by the unit that describes the module, in single precision.
     evidence_ : ndarray of shape (n_modules,)
@@ -82,7 +82,7 @@ class Biclusters(BiclusterMixin):
         :func:`unmix.stability`, which is about single units of one fit.
     q_value_ : ndarray of shape (n_modules,)
         Estimated false discovery rate among the modules that have at least as much evidence: the number of such modules of rows with
-        permuted columns, and one more, per permutation, divided by their number; at most that of any module with less evidence. So it is at
+        permuted columns, plus one, per permutation, divided by their number; at most that of any module with less evidence. So it is at
         least ``1 / (n_permutations_ k)`` for the first ``k`` modules; it is 1 for modules without evidence, and NaN without permutations,
         or if none was fitted in time. Under this null hypothesis columns are independent, so a dense background of correlated columns is
         not part of it.
@@ -258,7 +258,7 @@ def biclusters(
     Returns
     -------
     Biclusters
-        Modules, in the order of decreasing evidence; its repr is a table. If there are none, a warning says why.
+        Modules, in the order of decreasing evidence; its repr is a table. If there are none, a warning gives the reason.
 
     See Also
     --------

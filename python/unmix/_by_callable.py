@@ -1,4 +1,4 @@
-"""FastICA with a user-defined contrast function in numpy: slow; as in scikit-learn, except for cancellation."""
+"""FastICA with a user-defined contrast function in numpy: as in scikit-learn, except for cancellation."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float] | None = None, spatia
 def given_axes(axes: AxesOfPanels, needed: int, what: str) -> list[Axes]:
     """The axes for ``needed`` panels, from an Axes or an array of them of any shape; surplus axes are turned off.
 
-    ``what`` says in the error what is drawn into them.
+    ``what`` names what is drawn into them, for the error.
     """
     given: list[Axes] = list(np.asarray(axes, dtype=object).flat)
     if len(given) < needed:
@@ -39,5 +39,5 @@ def given_axes(axes: AxesOfPanels, needed: int, what: str) -> list[Axes]:
 
 
 def figure_of(ax: Axes) -> Figure:
-    """The figure of axes; of those in a subfigure the subfigure, which has what is needed of a figure."""
+    """The figure of axes; of those in a subfigure the subfigure, which has the methods of a figure that are needed."""
     return cast("Figure", ax.figure)

@@ -152,7 +152,7 @@ _HOLDERS = {
 
 
 def _refuse_holders(X: object) -> None:
-    """Raise an error, which says what to pass instead, for objects that numpy cannot convert to a table, or not without losing cells."""
+    """Raise an error that names what to pass instead, for objects that numpy cannot convert to a table, or not without losing cells."""
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise TypeError(
             "X is a masked array, and its masked cells would be read as numbers; give X.astype(float).filled(numpy.nan) to a method that "

@@ -145,7 +145,7 @@ def _of_column(model: Estimator, X: Any, name: str) -> tuple[Any, Any]:
     """A column of a data frame, and the rows to encode: without it, unless the model was fitted on it."""
     columns = list(getattr(X, "columns", ()))
     if name not in columns:
-        among = f"; its columns are {', '.join(map(str, columns[:20]))}" if columns else ", and X is no data frame"
+        among = f"; its columns are {', '.join(map(str, columns[:20]))}" if columns else ", and X is not a data frame"
         raise ValueError(f"color must be one value for each row or the name of a column of X, got {name!r}{among}")
     known = getattr(model, "feature_names_in_", None)
     is_feature = name in known if known is not None else len(columns) == model.n_features_in_

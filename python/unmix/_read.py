@@ -213,8 +213,8 @@ class Files:
     def read(self) -> ArrayOrSparse:
         """Return all rows, in memory.
 
-        Estimators take the handle itself; those that stream need memory for a few rows only. If all rows fit into memory and are used
-        often, an array is faster for text and compressed files, which are decoded again in every pass.
+        Estimators take the handle itself; those that stream need memory for a few rows only. Text and compressed files are decoded
+        again in every pass: if all rows fit into memory and are used often, read them once as an array.
 
         Returns
         -------
@@ -277,11 +277,11 @@ class Files:
         return self.shape[0]
 
     if not TYPE_CHECKING:
-        # For type checkers a handle is no array: what takes arrays alone would seem to take it.
+        # For type checkers a handle is not an array: functions of arrays alone would seem to accept it.
 
         def __array__(self, dtype=None, copy=None):
             # Without this method numpy makes an array of one object.
-            raise TypeError(f"{self!r} is a handle to files and no array: give its rows, read(), or the first of them, head()")
+            raise TypeError(f"{self!r} is a handle to files and not an array: give its rows, read(), or the first of them, head()")
 
     def __repr__(self) -> str:
         paths, settings = self._given

@@ -33,7 +33,7 @@ def _columns(name: str, columns: Any) -> str | None:
 
 
 def _is_integer(value: object) -> bool:
-    """Whether it is an integer; True and False are none here."""
+    """Whether it is an integer; True and False do not count as integers here."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 

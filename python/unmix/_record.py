@@ -10,7 +10,7 @@ import numpy as np
 from ._types import Array
 
 if TYPE_CHECKING:
-    # For type checkers: scikit-learn's class would let every name pass for a field.
+    # For type checkers: with scikit-learn's class they would accept every name as a field.
     Bunch = dict[str, Any]
 else:
     from sklearn.utils import Bunch
@@ -40,8 +40,8 @@ def _brief(value: Any) -> str:
     return f"<{type(value).__name__}{length}>"
 
 
-# Fields are described where the functions that return them are documented. Those that not every call gives are declared, too: a type
-# checker cannot tell the calls apart.
+# Fields are described where the functions that return them are documented. Those that only some calls return are declared, too: a type
+# checker cannot distinguish the calls.
 
 
 class RowQuality(Record):

@@ -11,8 +11,9 @@ from ._html import table
 class Report:
     """Report of a fit.
 
-    Every fitted estimator has one as ``report_``, and model files contain it. It says how the fit ended, what it computed with and which
-    warnings apply. A fit with the same rows, settings and seed, by the same version, has the same bits on processors of the same kind.
+    Every fitted estimator has one as ``report_``, and model files contain it. It contains the outcome of the fit, the settings and the
+    solver that were used, and the warnings that apply. A fit with the same rows, settings and seed, by the same version, has the same bits
+    on processors of the same kind.
 
     Parameters
     ----------
@@ -58,7 +59,7 @@ class Report:
     rows_checksum : int or None
         Checksum of the rows, if cells were missing: by it ``impute`` recognises the rows of the fit.
     saelens : dict or None
-        What the folder of SAELens says from which the model was read; else None.
+        Configuration in the folder of SAELens from which the model was read; else None.
     invocation : str or None
         The command line or the call in Python that made the model. In a call, the rows are ``X``, and arrays, callables and models without a
         short call of their own are variables with the names of their parameters. Batches of ``partial_fit`` are a chain of calls, each with

@@ -78,7 +78,7 @@ def numbers(value: Any, name: str) -> Array:
 
 @functools.cache
 def _accepted_only(method: str) -> list[tuple[str, tuple[Any, ...]]]:
-    """Parameters that are accepted for compatibility alone, with their defaults and the values that ask for what is done anyway."""
+    """Parameters that are accepted for compatibility alone, with their defaults and the values that request what is done anyway."""
     settings = (s for s in registry()[method]["settings"] if s["python_only"] and not s["has_effect"])
     return [(s["name"], (s["default"], *s["also_accepts"])) for s in settings]
 

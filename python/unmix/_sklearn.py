@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     _F = TypeVar("_F", bound=Callable[..., Any])
 
     class Base:
-        """For type checkers: a base without annotations would let every name pass for an attribute."""
+        """For type checkers: with a base without annotations they would accept every name as an attribute."""
 
         n_features_in_: int
         feature_names_in_: NDArray[Any]

@@ -365,8 +365,8 @@ def stability(
     of loadings) or, for other encoders, the correlation of the codes; absolute values, unless codes are non-negative. The intervals are
     defined with :class:`Stability`, the quality index of clusters with its ``clusters``.
 
-    Similarities of ``k`` components of all ``f`` fits take ``O((f k)**2 p)`` operations for ``p`` columns, or as many as rows in a sample;
-    the fits usually take longer.
+    Similarities of ``k`` components of all ``f`` fits take ``O((f k)**2 p)`` operations for ``p`` columns, or as many as rows in a
+    sample, in addition to the fits.
 
     Examples
     --------

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def learn_more(estimator: Estimator, X: Rows, with_doubts: bool = False) -> None:
     """Continue an estimator with the rows ``X``; on an error it is unchanged.
 
-    Warnings are the notes about how a file was read; with ``with_doubts``, all that leave something in doubt, which include these notes.
+    Warnings are the notes about how a file was read; with ``with_doubts``, all that concern the validity of the result, which include these notes.
     """
     with estimator._kept_on_error():
         model = vars(estimator).get("_model")

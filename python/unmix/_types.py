@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 #: The path of a file.
 Path: TypeAlias = str | PathLike[str]
-#: An array of numbers, single or double precision. Results that `set_output` converts to frames have this type, too: a type checker does not
-#: know what it requests.
+#: An array of numbers, single or double precision. Results that `set_output` converts to frames have this type, too: a type checker cannot
+#: infer what it requests.
 Array: TypeAlias = NDArray[Any]
-#: An array, except in cases that a type checker cannot tell from the call: a list of cells is read as a `csr_array`. With `Any` for these cases,
+#: An array, except in cases that a type checker cannot infer from the call: a list of cells is read as a `csr_array`. With `Any` for these cases,
 #: checkers accept what an array has without a test for the type.
 ArrayOrSparse: TypeAlias = "Array | Any"
 #: Codes of the methods with a parameter `sparse_output`: a `csr_array` of scipy, or with `False` an array. scipy comes without types, and those that
@@ -47,8 +47,8 @@ class Frame(Protocol):
 
 
 #: Rows or codes: an array of any layout and number type, or what can be converted to one, such as nested lists and frames; a sparse matrix; the
-#: path of a file, or several; or a handle returned by `unmix.open`. `Sequence[object]`, because type checkers do not see numbers in a list of
-#: lists of which some have integers and others have floats.
+#: path of a file, or several; or a handle returned by `unmix.open`. `Sequence[object]`, because type checkers do not recognise numbers in a list
+#: of lists of which some have integers and others have floats.
 Rows: TypeAlias = "ArrayLike | SparseRows | Frame | Path | Sequence[object] | Files"
 
 class HasComponents(Protocol):

@@ -41,7 +41,7 @@ class DenoisingAutoencoder(DenoisingAutoencoderParameters, Estimator):
         Number of epochs.
     standardize : bool, default=True
         Divide every column by its standard deviation for the training; False divides all columns by one number, the root mean
-        square of the centred entries. Components and weights are in the units of the rows all the same.
+        square of the centred entries. Components and weights are in the units of the rows in both cases.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None

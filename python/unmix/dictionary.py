@@ -45,7 +45,7 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
         Maximum number of nonzero entries in a code of ``"ksvd"`` and of ``coder`` ``"omp"``; None for a tenth of the number of
         columns, at least 1.
     init : {"data", "k-means++", "dct", "random"}, fitted estimator, path or None, default="data"
-        Initial atoms: ``"data"`` for random rows, ``"k-means++"`` for rows of distant directions, ``"dct"`` for a cosine basis
+        Initial atoms: ``"data"`` for random rows, ``"k-means++"`` for rows whose directions are far apart, ``"dct"`` for a cosine basis
         (two-dimensional where rows are pictures), ``"random"`` for Gaussian vectors; or a fitted model, or the path of one, whose
         components are the initial weights.
     dict_init : array-like of shape (n_components, n_features) or None, fitted estimator, path or Files, default=None

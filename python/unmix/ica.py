@@ -46,7 +46,7 @@ class ICA(ICAParameters, Sources):
     fun : {"logcosh", "exp", "cube", "skew", "tanh", "adaptive"}, default="logcosh"
         Contrast function G used to measure non-Gaussianity: ``"logcosh"`` (or ``"tanh"``) in general, ``"exp"`` for data with
         outliers, ``"cube"`` for kurtosis, ``"skew"`` for skewness; ``"adaptive"`` begins with ``"logcosh"`` and continues with
-        contrasts that are fitted to each source, which is the most accurate with a few thousand rows, above all with
+        contrasts that are fitted to each source, which is the most accurate with a few thousand rows, especially with
         ``ortho=False``.
     ortho : bool, default=True
         For ``"picard"``: sources are a rotation of whitened coordinates, so exactly uncorrelated; False for maximum likelihood over
@@ -376,8 +376,8 @@ class ICA(ICAParameters, Sources):
         if name in names:
             return names.index(name)
         raise ValueError(
-            f"reference must be columns that the model was fitted on, or an array together with X; {name!r} is no column that the model was "
-            "fitted on"
+            f"reference must be columns that the model was fitted on, or an array together with X; {name!r} is not a column that the "
+            "model was fitted on"
         )
 
 

@@ -248,7 +248,7 @@ class LISTA(LISTAParameters, Estimator):
     def quality(self, X: Rows) -> CodeQuality:
         """Return objective and duality gap of the lasso for the code of each row, from a recomputed residual in double precision.
 
-        It tells for which rows the network is a good approximation, for example of rows that differ from those of the training. Codes need
+        It shows for which rows the network is a good approximation, for example among rows that differ from those of the training. Codes need
         not be optimal for the bound to be valid.
 
         Parameters

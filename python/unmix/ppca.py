@@ -300,7 +300,7 @@ class PPCA(PPCAParameters, Probabilistic):
 
 
 class LinearEigenGAN(LinearEigenGANParameters, Probabilistic):
-    """Linear EigenGAN: probabilistic PCA with every latent variable along one axis, alone or in blocks of equal scale.
+    """Linear EigenGAN: probabilistic PCA with every latent variable along one axis, optionally in blocks of equal scale.
 
     The maximum likelihood estimate of a linear EigenGAN, in closed form for rows without missing cells. Without ``groups`` the
     distribution is that of :class:`PPCA`.

@@ -33,14 +33,14 @@ class SparseCoder(SparseCoderParameters, Estimator):
     Parameters
     ----------
     dictionary : array-like of shape (n_components, n_features), fitted estimator, path or Files
-        The atoms as rows, of any norm; their order and signs are kept. Or a fitted model, or the path of one or of an array: its
-        components.
+        The atoms as rows, of any norm; their order and signs are kept. An array, or a fitted model, whose components are taken; or
+        the path of either.
     algorithm : {"cd", "fista", "ista", "lars", "omp"}, default="cd"
         Solver: ``"cd"`` for coordinate descent on working sets, ``"fista"`` and ``"ista"`` for accelerated and plain proximal
         gradient steps, ``"lars"`` for the homotopy in alpha; all of these solve the same lasso. ``"omp"`` for orthogonal matching
         pursuit, up to a number of atoms or down to a squared error.
     alpha : float or {"auto", "cv"}, default="auto"
-        Weight of the l1 penalty against half the squared error. ``"auto"`` for a tenth of the mean over rows of the largest inner
+        Weight of the l1 penalty relative to half the squared error. ``"auto"`` for a tenth of the mean over rows of the largest inner
         product with an atom; ``"cv"`` for the value with the smallest prediction error on held-out entries.
     n_nonzero_coefs : int or None, default=None
         Maximum number of nonzero entries in a code of ``"omp"``; None for a tenth of ``n_features``, at least 1, unless

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from . import _unmix
 
     class ClusterMixin:
-        """For type checkers: a base without annotations would let every name pass for an attribute."""
+        """For type checkers: with a base without annotations they would accept every name as an attribute."""
 
 else:
     from sklearn.base import ClusterMixin
@@ -34,7 +34,7 @@ def _is_mixture(estimator: SubspaceClustering) -> bool:
 
 
 #: Documentation of the methods of other estimators that this one does not have.
-_UNDECODED = """Not available, as an AttributeError says: codes are distances from the subspaces, from which no row can be computed.
+_UNDECODED = """Not available (AttributeError): codes are distances from the subspaces, from which no row can be computed.
 
 A row has as many distances as there are subspaces, usually fewer than columns, and all rows at the same distances from them have the same
 code. The projection of a row onto the subspace of cluster ``k`` is ``(x - mean_) @ subspaces_[k].T @ subspaces_[k] + mean_``, in a
@@ -75,7 +75,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
         ``"ssc+k-subspaces"``, or from those of ``"k-subspaces"`` if ``n_clusters`` and ``n_components`` are given and there are
         more than 2000 rows: rows then have probabilities and a likelihood.
     alpha : float, default=20.0
-        Weight of the squared error against sparsity in sparse subspace clustering, above 1: the penalty is ``1 / alpha`` times the
+        Weight of the squared error relative to the sparsity term in sparse subspace clustering, above 1: the penalty is ``1 / alpha`` times the
         smallest one at which all coefficients of some row are 0.
     n_init : int, default=10
         Number of random starts; the one with the smallest sum of squared distances is kept.

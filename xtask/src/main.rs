@@ -15,7 +15,7 @@ cargo xtask torture              every class on extreme arrays, all cases (some 
 cargo xtask wheel                builds the wheel and tests it in a clean environment without Rust
 cargo xtask check                formatting, lints, documentation and generated files, as in CI
 cargo xtask gen                  writes what is generated from the registry: docs/methods.md, and parameters of the Python package
-cargo xtask bench [ROW...]       times against other packages, each answer checked (makes bench/.venv); --help says more";
+cargo xtask bench [ROW...]       times against other packages, each answer checked (makes bench/.venv); more with --help";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -1,4 +1,4 @@
-//! What is asked, and the clock.
+//! The arguments of a process, and its time limit.
 
 use std::ffi::c_int;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ unsafe extern "C" {
     fn _exit(code: c_int) -> !;
 }
 
-/// How the program ends when one fit takes longer than it may: the number that `timeout` ends with too.
+/// The exit code when one fit takes longer than allowed: that of `timeout`.
 const OVER: c_int = 124;
 
 pub struct Job {
@@ -37,7 +37,7 @@ impl Job {
         };
         let (deadline, born) = (Arc::new(AtomicU64::new(0)), Instant::now());
         let seen = Arc::clone(&deadline);
-        // A thread that looks, since a fit inside a crate cannot be interrupted.
+        // A thread checks the time, because a fit inside a crate cannot be interrupted.
         thread::spawn(move || {
             loop {
                 thread::sleep(Duration::from_millis(100));
@@ -61,7 +61,7 @@ impl Job {
         })
     }
 
-    /// Fits until there are times enough, prints them with the memory, and returns what the last fit found.
+    /// Fits until there are enough times, prints them with the memory, and returns what the last fit found.
     pub fn time<R>(&self, mut fit: impl FnMut() -> Outcome<R>) -> Outcome<R> {
         let rest = memory("VmRSS");
         let mut found = self.limited(&mut fit)?.0;
@@ -88,7 +88,7 @@ impl Job {
         Ok((result, taken))
     }
 
-    /// Leaves a part of the answer.
+    /// Writes a part of the answer.
     pub fn tell<T: Real>(
         &self,
         name: &str,
@@ -101,7 +101,7 @@ impl Job {
     }
 }
 
-/// A line of the system's account of this process, in KiB, as JSON has it.
+/// A line of the system's status of this process, in KiB, as JSON.
 fn memory(name: &str) -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line =

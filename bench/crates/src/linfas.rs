@@ -1,4 +1,4 @@
-//! linfa, without BLAS, as it is unless asked: its own LOBPCG and SVD, on one thread.
+//! linfa, without BLAS, which is its default: its own LOBPCG and SVD, on one thread.
 
 use linfa::DatasetBase;
 use linfa::traits::{Fit, Predict};
@@ -14,7 +14,7 @@ fn array<T>(x: Rows<T>) -> Outcome<Array2<T>> {
     Ok(Array2::from_shape_vec((x.n, x.p), x.values)?)
 }
 
-/// It knows double precision only.
+/// Double precision only.
 pub fn pca(x: Rows<f64>, codes: bool, job: &Job) -> Outcome<()> {
     let n = x.n;
     let rows = DatasetBase::from(array(x)?);
@@ -34,7 +34,7 @@ pub fn pca(x: Rows<f64>, codes: bool, job: &Job) -> Outcome<()> {
     }
 }
 
-/// All sources, tanh, tolerance 1e-4, 200 steps: its defaults. What it finds is hidden in the model.
+/// All sources, tanh, tolerance 1e-4, 200 steps: its defaults. The model does not return its matrix.
 pub fn ica<T: linfa::Float + Real>(x: Rows<T>, job: &Job) -> Outcome<()> {
     let p = x.p;
     let rows = DatasetBase::from(array(x)?);

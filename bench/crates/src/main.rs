@@ -1,10 +1,10 @@
-//! Times PCA and ICA of other crates, one engine on one data set, and leaves the answers where they can be checked:
+//! Times PCA and ICA of other crates, one engine on one data set, and writes the answers to files, where they are checked:
 //!
 //! ```text
 //! bench-crates TASK ENGINE ROWS.npy FOLDER K LEAST MOST SECONDS LIMIT
 //! ```
 //!
-//! It loads, fits once to warm up, and fits on as `harness/worker.py` does: `SECONDS` of fits, at least `LEAST` of them
+//! It loads, fits once to warm up, and repeats the fit as `harness/worker.py` does: `SECONDS` of fits, at least `LEAST` of them
 //! where that takes less than `LIMIT`, at most `MOST`. Times and memory are printed as JSON, arrays of the answer are
 //! written into `FOLDER`. A fit of over `LIMIT` seconds ends it with 124.
 
@@ -19,9 +19,9 @@ use job::{Job, Outcome};
 use npy::{Rows, Table};
 
 fn main() {
-    // One line, which the record keeps.
+    // One line, which is stored in the record.
     std::panic::set_hook(Box::new(|panic| {
-        eprintln!("it panics: {}", panic.payload_as_str().unwrap_or("no reason told"))
+        eprintln!("it panics: {}", panic.payload_as_str().unwrap_or("without a message"))
     }));
     if let Err(why) = run() {
         eprintln!("{why}");
@@ -47,7 +47,7 @@ fn run() -> Outcome<()> {
     }
 }
 
-/// Rows of the identity and one row of zeros: what a model that hides its matrix makes of them tells it.
+/// Rows of the identity and one row of zeros: their codes determine the matrix of a model that does not return it.
 fn probes<T: npy::Real>(p: usize) -> Rows<T> {
     let mut values = vec![T::from(0u8); (p + 1) * p];
     for j in 0..p {
@@ -56,7 +56,7 @@ fn probes<T: npy::Real>(p: usize) -> Rows<T> {
     Rows { n: p + 1, p, values }
 }
 
-/// The matrix of a linear map, one row an output, from what it makes of [`probes`]: `k` numbers for each.
+/// The matrix of a linear map, one row an output, from the codes of [`probes`]: `k` numbers for each.
 fn probed<T: npy::Real>(outputs: &[T], p: usize, k: usize) -> Rows<f64> {
     let at = |i: usize, j: usize| -> f64 { outputs[i * k + j].into() };
     let values = (0..k).flat_map(|c| (0..p).map(move |j| at(j, c) - at(p, c))).collect();

@@ -1,4 +1,4 @@
-//! petal-decomposition, with LAPACK of OpenBLAS. Its exact PCA asks for all left vectors, `n` by `n` of them.
+//! petal-decomposition, with LAPACK of OpenBLAS. Its exact PCA computes all left vectors, `n` by `n` numbers.
 
 use ndarray_of_petal::Array2;
 use petal_decomposition::{FastIcaBuilder, PcaBuilder, RandomizedPcaBuilder};
@@ -7,7 +7,7 @@ use crate::job::{Job, Outcome};
 use crate::npy::Rows;
 use crate::{probed, probes};
 
-/// What its models can be fitted to is bounded by a trait that it does not show: so one function for each type.
+/// The types of its models are bounded by a private trait: so one function for each type.
 macro_rules! engine {
     ($name:ident, $real:ty) => {
         pub fn $name(task: &str, engine: &str, x: Rows<$real>, job: &Job) -> Outcome<()> {

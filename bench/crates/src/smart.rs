@@ -21,7 +21,7 @@ pub fn pca<T: RealNumber + Real>(x: Rows<T>, codes: bool, job: &Job) -> Outcome<
     })?;
     let axes = fitted.components();
     job.tell("components", job.k, p, (0..job.k).flat_map(|c| (0..p).map(move |j| *axes.get((j, c)))))?;
-    // It keeps the variances to itself: those of the codes stand for them.
+    // It does not return the variances: those of the codes are used.
     let made = match coded {
         Some(coded) => coded,
         None => fitted.transform(&rows)?,

@@ -37,7 +37,7 @@ Typical steps, from a file to a report:
   unmix report data.pca.safetensors data.csv   one page: report.html";
 
 const AFTER: &str = "\
-Rows are samples and columns are features; --transpose where it is the other way round.
+Rows are samples and columns are features; use --transpose if columns are samples.
 Results go to standard output or to -o, progress and warnings to standard error.
 Exit code: 0 done, 1 the data or the fit failed, 2 wrong usage, 130 interrupted.
 'unmix COMMAND --help' shows examples.";
@@ -58,7 +58,7 @@ Examples:
   unmix fit pca digits.npy -k 0.9 -o d.safetensors      enough for more than 90 % of the variance
   unmix fit pca eeg.npy --transpose --set whiten=true   rows are channels; unit variance
   unmix fit pca table.csv --drop id,date -k mle         without two columns; Minka's rule
-  unmix fit pca survey.csv --weights-column count       rows that count more than once
+  unmix fit pca survey.csv --weights-column count       rows with frequencies
   unmix fit pca sheet.csv --keep id --decimal , --missing drop
                                                         decimal commas; without rows with gaps
 
@@ -69,7 +69,7 @@ Examples:
 Examples:
   unmix encode data.pca.safetensors data.csv                          text, to the terminal
   unmix encode data.pca.safetensors data.npy -o codes.npy             an array
-  unmix encode data.pca.safetensors data.csv --keep id -o codes.csv   with column 'id' beside
+  unmix encode data.pca.safetensors data.csv --keep id -o codes.csv   with column 'id'
   unmix encode voices.ica.safetensors left.wav right.wav -o voices/   a sound file for each source
   unmix encode data.subspace-clustering.safetensors data.csv --labels   the cluster of each row
 
@@ -84,7 +84,7 @@ Examples:
     /// Reconstruct rows: encode, then decode, with the offsets of rows of a matrix completion; or remove components from rows
     #[command(after_help = "\
 Examples:
-  unmix reconstruct digits.pca.safetensors digits.npy -o clean.npy   pictures stay pictures
+  unmix reconstruct digits.pca.safetensors digits.npy -o clean.npy   an array of pictures
   unmix reconstruct data.pca.safetensors data.csv > kept.csv
   unmix reconstruct eeg.ica.safetensors eeg.npy --exclude 0,3 -o clean.npy   without two of its sources
   unmix reconstruct eeg.ica.safetensors eeg.npy --only 2 -o heart.npy        one source, and the mean
@@ -125,18 +125,18 @@ Q: squared distance from the subspace of the components. With --parts, also what
 t2_C and cos2_C for each component C (its term of T2; the squared cosine of the angle between row
 and component), q_X for each column X (its term of Q).")]
     Score(Deferred<Score>),
-    /// Modules (biclusters): few rows with the few columns that they share, from models of non-negative codes
+    /// Find modules (biclusters), sets of rows with sets of columns, by a model of non-negative codes
     #[command(after_help = "\
 Examples:
   unmix fit rfn genes.csv -k 50 --set psi_min=0.3
   unmix biclusters genes.rfn.safetensors genes.csv -o modules.csv     members of all modules
-  unmix biclusters genes.rfn.safetensors genes.csv --starts 0         units of the model alone: fast
+  unmix biclusters genes.rfn.safetensors genes.csv --starts 0         units of the model alone, without refits
 
 The settings of the model are fitted again from several starts, and to copies of the rows whose columns are permuted.
 evidence: gain in log-likelihood by the rows and columns of the module, minus what a search over all sets of
 this size gains by chance, in nats; stability: share of the starts that found the module; q: estimated false
 discovery rate of the modules up to and including this line, which with N copies is at least 1/N for the first.
-Trust q; then stability. They are about modules: the verdict of 'unmix fit --stability' is about single units of
+Judge a module by q first, then by stability. The verdict of 'unmix fit --stability' is about single units of
 one fit, and can be 'not resolvable' where several starts find a module by different units.")]
     Biclusters(Deferred<Modules>),
     /// Merge models of parts of the data into one model of all rows
@@ -174,10 +174,10 @@ Examples:
   unmix show data.pca.safetensors --json    the same for a script
   unmix show scores.factor-analysis.safetensors --loadings loadings.csv    loadings, uniquenesses, communalities")]
     Show(Deferred<Show>),
-    /// Number of components to keep, by every rule
+    /// Compare the rules for the number of components
     #[command(after_help = "\
 Examples:
-  unmix select data.csv                            rules that need only the variances: fast
+  unmix select data.csv                            rules that need only the variances
   unmix select data.npy --rules minka,bic,0.9      two of them, and a share of the variance
   unmix select data.csv --rules parallel,cv        these two need the rows, in memory
   unmix select data.csv --json                     the same for a script, with the spectrum
@@ -198,7 +198,7 @@ Examples:
     /// Reproduce published experiments: figures, and numbers next to the published ones
     #[command(after_help = "\
 Examples:
-  unmix reproduce --list                                     what there is
+  unmix reproduce --list                                     the experiments
   unmix reproduce signals                                    one of them: unmix-reproduce/index.html
   unmix reproduce signals points -o figures                  two of them on one page
   unmix reproduce --quick                                    all of them, on smaller data

@@ -226,7 +226,7 @@ fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
     Ok(settings)
 }
 
-/// The tables given beside the settings, validated against the method's.
+/// The tables given in addition to the settings, validated against the method's.
 fn given(args: &Fit) -> Result<Tensors, Failure> {
     let usage = |e: Error| Failure::Usage(e.to_string());
     let method = choice::method(&args.method).map_err(usage)?;
@@ -376,7 +376,7 @@ fn next(args: &Fit, input: &Path, to: &Path, fitted: &Model) -> String {
 fn reading(args: &Fit, fitted: &Model) -> Vec<String> {
     let mut words = args.reading.arguments();
     let by_position = args.reading.names.is_some() || fitted.features().names.is_none();
-    // A kept column is no feature either.
+    // A kept column is not a feature either.
     let is_kept = |name: &str| args.reading.keep.as_deref().is_some_and(|list| lists_column(list, name));
     if let Some(weights) = args.weights_column.as_ref().filter(|name| by_position && !is_kept(name)) {
         match words.iter().position(|word| word == "--drop") {

@@ -155,7 +155,7 @@ fn draws(args: &Impute) -> Result<Vec<PathBuf>, Failure> {
             Ok((0..args.draws).map(|m| draw_path(output, m)).collect())
         }
         _ if args.draws > 0 => {
-            Err(Failure::Usage("draws go to files beside the output: add -o NAME.csv or -o NAME.npy".into()))
+            Err(Failure::Usage("draws are written to files next to the output: add -o NAME.csv or -o NAME.npy".into()))
         }
         _ => Ok(Vec::new()),
     }

@@ -47,7 +47,7 @@ fn describe(method: &Method) -> String {
         }
     }
     if !method.equals.is_empty() {
-        out += &section("Equals");
+        out += &section("Equivalences");
         method.equals.iter().for_each(|e| out += &format!("  {e}\n"));
     }
     out += &section("References");

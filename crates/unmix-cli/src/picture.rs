@@ -55,7 +55,7 @@ pub(crate) fn targets(
 
 /// Share of clipped pixels above which pictures are refused: what is left of them is not a picture.
 const CLIPPED: f64 = 0.5;
-/// Pixels further outside 0 to 1 than this are no errors of a reconstruction.
+/// Pixels further outside 0 to 1 than this are not reconstruction errors.
 const FAR: f64 = 0.1;
 /// What else would work where there are no pictures to write.
 const ARRAY: &str = "give the name of a file for the numbers, such as out.npy";
@@ -64,7 +64,7 @@ fn refusal(found: impl Into<String>, remedy: &str) -> Failure {
     Failure::Message(format!("writing pictures is not possible: {}; {remedy}", found.into()))
 }
 
-/// Writes the wanted part of every picture to `targets`, one for each of `files`; patches are put together again. Pixels outside the range of
+/// Writes the wanted part of every picture to `targets`, one for each of `files`; patches are reassembled. Pixels outside the range of
 /// an image are clipped, and counted; if most are, nothing is written.
 pub(crate) fn reconstruct(
     model: &Model,
@@ -103,7 +103,7 @@ pub(crate) fn reconstruct(
     Ok(0)
 }
 
-/// Pictures put together from the wanted part of each patch.
+/// Pictures reassembled from the wanted part of each patch.
 fn of_patches(
     model: &Model,
     input: &Input,

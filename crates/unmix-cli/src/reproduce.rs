@@ -1,4 +1,4 @@
-//! `unmix reproduce`: published experiments, figures and numbers beside the published ones.
+//! `unmix reproduce`: published experiments, figures, and numbers compared with the published ones.
 
 use crate::args::Running;
 use crate::failure::{Done, Failure};

@@ -150,7 +150,7 @@ fn spectrum(table: &Table) -> String {
     out
 }
 
-/// Numbers of components to fit next: the suggested one, or both of two rules that differ by more than 1, of which a warning says that the
+/// Numbers of components to fit next: the suggested one, or both of two rules that differ by more than 1, of which a warning states that the
 /// data do not determine the number.
 fn candidates(rules: [Option<usize>; 2], suggested: Option<usize>) -> Vec<usize> {
     match rules {

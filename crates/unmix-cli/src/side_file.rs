@@ -1,5 +1,5 @@
-//! Files beside the input: labels, names, positions, weights, references, dictionaries. The options of reading are those of the input and do
-//! not apply to them; their format is known from their first bytes, whatever their names are.
+//! Additional files of a command: labels, names, positions, weights, references, dictionaries. The options of reading are those of the input and do
+//! not apply to them; their format is detected from their first bytes, whatever their names are.
 
 use std::path::Path;
 use unmix::{Error, Result};
@@ -10,7 +10,7 @@ pub(crate) fn options() -> Options {
     Options { by_contents: true, ..Options::default() }
 }
 
-/// A text file in UTF-8, without a byte-order mark; `remedy` says what would work in place of another file.
+/// A text file in UTF-8, without a byte-order mark; `remedy` names what is accepted in place of another file.
 pub(crate) fn text(path: &Path, remedy: &str) -> Result<String> {
     let not_text = || Error::format(path, "it is not text", remedy);
     let bytes = unmix_io::text(path)?.ok_or_else(not_text)?;

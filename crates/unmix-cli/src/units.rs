@@ -6,7 +6,7 @@ use crate::terminal;
 use std::path::Path;
 use unmix::{AnyRows, Model, with_rows};
 
-/// The share of the variance above which the first component is looked at, and that of its squared loadings above which it is one column.
+/// The share of the variance above which the first component is examined, and that of its squared loadings above which it is one column.
 const DOMINATING: (f64, f64) = (0.95, 0.98);
 
 /// The note that the first component is a single column of a table, where that may be a matter of units and the method can standardise.
@@ -40,7 +40,7 @@ const FAR: f64 = 20.0;
 /// Means above this are not those of numbers from 0 to 1, up to rounding.
 const ABOVE: f64 = 1.001;
 
-/// The mean of a model whose rows are pictures. Models without a mean, or whose rows are no pictures, are not checked.
+/// The mean of a model whose rows are pictures. Models without a mean, or whose rows are not pictures, are not checked.
 fn mean_of_pictures(model: &Model) -> Option<Vec<f64>> {
     let Some([_, _] | [_, _, 3]) = model.features().shape.as_deref() else { return None };
     model.tensor("mean").map(|mean| mean.f64s())

@@ -1,4 +1,4 @@
-//! Pictures put together again from the patches that they were cut into: overlapping patches are averaged.
+//! Pictures reassembled from the patches that they were cut into: overlapping patches are averaged.
 
 use crate::patches::{Patches, moments};
 use crate::{Input, Options};

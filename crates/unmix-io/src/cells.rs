@@ -32,7 +32,7 @@ pub(crate) fn are_whole(cells: &ArrayRef) -> bool {
     cells.data_type().is_numeric() && number_kind(cells.data_type()).is_some() && cells.null_count() == 0
 }
 
-/// Writes the numbers of a column into every `step`-th place of `out`; missing cells, and all that are no numbers, stay as they
+/// Writes the numbers of a column into every `step`-th place of `out`; missing cells, and all that are not numbers, stay as they
 /// are there.
 pub(crate) fn place<T: Real>(cells: &ArrayRef, out: &mut [T], step: usize) {
     let out = out.iter_mut().step_by(step);

@@ -108,7 +108,7 @@ fn not_stored<T: Real>(rows: &Rows<'_, T>) -> Vec<u64> {
     missing
 }
 
-/// What the system knows of a file, by which a change of it is detected.
+/// Metadata of a file from the system, by which a change of it is detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Stamp {
     len: u64,
@@ -237,7 +237,7 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Self::open); lines that are no list of cells.
+    /// Those of [`open`](Self::open); lines that are not a list of cells.
     pub fn cells(&self, run: &Run<'_>) -> Result<Vec<(u64, u64)>> {
         self.check_unchanged()?;
         let paths = self.owned_paths();
@@ -266,7 +266,7 @@ impl Files {
         }
     }
 
-    /// What the system knew of each file when the handle was made, as text, for a copy of the handle in another process; `None` if one can be
+    /// Metadata of each file from the system when the handle was made, as text, for a copy of the handle in another process; `None` if one can be
     /// read only once.
     pub fn stamps(&self) -> Option<String> {
         let stamp = |found: &FileState| match found {

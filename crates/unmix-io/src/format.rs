@@ -94,10 +94,10 @@ impl Kind {
             Kind::Npy => head.starts_with(npy::SIGNATURE),
             // An empty archive, or one of several parts, has another record first.
             Kind::Npz => head.starts_with(b"PK"),
-            // The length of the header may be wrong, which the reader says.
+            // The length of the header may be wrong, which the reader reports.
             Kind::Safetensors => head.get(8) == Some(&b'{'),
             Kind::Parquet => head.starts_with(PARQUET),
-            // The reader says that the first version of Feather is obsolete.
+            // The reader reports that the first version of Feather is obsolete.
             Kind::Arrow => begins_as_arrow(head) || head.starts_with(FEATHER_1),
             Kind::Wav => wav::begins(head),
             Kind::Idx => head.starts_with(&[0, 0]),

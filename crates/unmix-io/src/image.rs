@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use unmix::data::{Bytes, NpyHeader, NumberType, Spool};
 use unmix::{AnyRows, Error, Features, Result, Rows, Run};
 
-/// Reads each file once; `first` holds the first one's bytes when they came from a pipe. All images have the first one's colours, unless `options` say which.
+/// Reads each file once; `first` holds the first one's bytes when they came from a pipe. All images have the first one's colours, unless `options` specify them.
 pub(crate) fn open(
     mut first: Option<Bytes<'static>>,
     files: &[PathBuf],
@@ -74,7 +74,7 @@ pub(crate) fn open(
 /// Pixels that are not those of an image of this shape; a file that cannot be written.
 pub fn write_png(path: &Path, pixels: &[f64], shape: &[usize]) -> Result<()> {
     let refused = || {
-        let found = format!("{} pixels are no image of shape {shape:?}", pixels.len());
+        let found = format!("{} pixels are not an image of shape {shape:?}", pixels.len());
         Error::format(path, found, "give (height, width) or (height, width, 3)")
     };
     let (height, width, colours) = match *shape {

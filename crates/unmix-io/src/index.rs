@@ -5,7 +5,7 @@ use crate::{Options, Wording};
 use serde_json::Value;
 
 /// Places of the index among `names`, the columns of a file: those that `pandas`, the file's own description by pandas, calls so,
-/// those that carry the name that pandas gives an index without one, and leading columns without a name.
+/// those with the name that pandas gives an index without one, and leading columns without a name.
 pub(crate) fn places(names: &[String], pandas: Option<&str>) -> Vec<usize> {
     let described = pandas.map(described).unwrap_or_default();
     let n_unnamed = unnamed(names.iter().map(String::as_str));
@@ -13,8 +13,8 @@ pub(crate) fn places(names: &[String], pandas: Option<&str>) -> Vec<usize> {
     names.iter().enumerate().filter(|(j, name)| is_index(*j, name)).map(|(j, _)| j).collect()
 }
 
-/// How many of the first columns have no name: pandas and R write the names of rows so, and pandas reads them back as `Unnamed: 0`, also beside
-/// another index. 0 where no other column follows.
+/// How many of the first columns have no name: pandas and R write the names of rows so, and pandas reads them back as `Unnamed: 0`, also next
+/// to another index. 0 where no other column follows.
 pub(crate) fn unnamed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> usize {
     let all = names.len();
     let is_unnamed = |name: &&str| name.trim().is_empty() || is_numbered(name, "Unnamed: ", "");
@@ -90,11 +90,11 @@ fn is_numbered(name: &str, before: &str, after: &str) -> bool {
     number.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Names of the columns that a description by pandas calls the index. What is no such description names none.
+/// Names of the columns that a description by pandas calls the index. Other descriptions name none.
 fn described(text: &str) -> Vec<String> {
     let Ok(Value::Object(about)) = serde_json::from_str(text) else { return Vec::new() };
     let columns = about.get("index_columns").and_then(Value::as_array);
-    // A range of numbers is described by an object, and is no column.
+    // A range of numbers is described by an object, and is not a column.
     columns.into_iter().flatten().filter_map(|name| name.as_str().map(Into::into)).collect()
 }
 

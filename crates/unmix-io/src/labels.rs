@@ -67,7 +67,7 @@ impl<'a> LabelFile<'a> {
         }
         let column = self.column.map_or(String::new(), |column| format!(":{column}"));
         let given = format!("{}{column}", self.path.display());
-        // It is no option of reading, which `Wording::PythonPath` would make it.
+        // It is not an option of reading, as which `Wording::PythonPath` would present it.
         let request = match self.wording {
             Wording::Shell => self.wording.plain("color", given, true),
             _ => format!("color={}", self.wording.text_value(&given)),

@@ -1,6 +1,6 @@
 //! Readers of the supported file formats, as sources of rows.
 //!
-//! [`open`] detects the format from a file's ending and first bytes, unless [`Options::input_format`] names it, and returns its rows
+//! [`open`] detects the format from a file's extension and first bytes, unless [`Options::input_format`] names it, and returns its rows
 //! ([`AnyRows`]), with information on its columns; [`describe`] computes statistics of every column in one sweep. Pixels are read as
 //! 0 to 1 and samples of sound as -1 to 1; other numbers are not rescaled. Text and compressed files are decoded
 //! once, into memory or a temporary file; the others are read in place by positioned reads.

@@ -130,7 +130,7 @@ fn feature_names(file: &dyn Columnar, columns: &[usize], widths: &[usize], names
     columns.iter().zip(widths).flat_map(of_column).collect()
 }
 
-/// The list in a cell; `None` where the cell is missing or is no list.
+/// The list in a cell; `None` where the cell is missing or is not a list.
 fn list(cells: &ArrayRef, i: usize) -> Option<ArrayRef> {
     if cells.is_null(i) {
         return None;
@@ -143,7 +143,7 @@ fn list(cells: &ArrayRef, i: usize) -> Option<ArrayRef> {
     }
 }
 
-/// Numbers in a cell of each column: those of its first list, 0 if it has none, and 1 if its cells are no lists. Reads until all are known.
+/// Numbers in a cell of each column: those of its first list, 0 if it has none, and 1 if its cells are not lists. Reads until all are known.
 fn widths(file: &dyn Columnar, columns: &[usize], sorted: &[usize]) -> Result<Vec<usize>> {
     let mut found: Vec<Option<usize>> = vec![None; columns.len()];
     for batch in file.batches(sorted)? {

@@ -56,7 +56,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
 pub(crate) struct Archive<'b> {
     path: PathBuf,
     zip: ZipArchive<BufReader<FromStart<&'b Bytes<'static>>>>,
-    /// Names without the ending, and places.
+    /// Names without the extension, and places.
     members: Vec<(String, usize)>,
 }
 

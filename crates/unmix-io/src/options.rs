@@ -9,9 +9,9 @@ use unmix::{Dtype, Error, Result};
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The format of all files, and of the standard input, whatever their names and first bytes are; detected by default. Whether they are
-    /// compressed by gzip is known from their first bytes. Of a folder all files are read, except hidden ones.
+    /// compressed by gzip is detected from their first bytes. Of a folder all files are read, except hidden ones.
     pub input_format: Option<InputFormat>,
-    /// Where the extension and the first bytes of a file disagree on its format, the first bytes decide. For files beside the input, such as
+    /// Where the extension and the first bytes of a file disagree on its format, the first bytes decide. For additional files, such as
     /// labels or weights, to which `input_format` does not apply. By default such a file is refused.
     pub by_contents: bool,
     /// Rows are channels: samples become features. The features of a transposed table have the names in the column that is kept, in its

@@ -97,7 +97,7 @@ impl File {
     pub(crate) fn open(bytes: Bytes<'static>) -> Result<Self> {
         let path = bytes.path().to_path_buf();
         let shared = Shared(Arc::new(bytes));
-        // The schema that pandas and others store beside the file's own is not needed, and may be corrupt.
+        // The schema that pandas and others store in addition to the file's own is not needed, and may be corrupt.
         let how = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let metadata =
             guarded(&path, || ArrowReaderMetadata::load(&shared, how).map_err(|e| wrong(e, &path)))?;

@@ -44,7 +44,7 @@ fn matching(path: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Whether a file is read as an image: by `format` where it is given, else by the ending of its name.
+/// Whether a file is read as an image: by `format` where it is given, else by the extension of its name.
 pub fn is_image(path: &Path, format: Option<InputFormat>) -> bool {
     let name = path.file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
     format.map(|format| format.kind).or_else(|| Kind::by_ending(&name)) == Some(Kind::Image)
@@ -93,7 +93,7 @@ fn members(folder: &Path, format: Option<InputFormat>) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// The ending of a file name, which names its format.
+/// The extension of a file name, which names its format.
 fn ending(name: &str) -> String {
     name.rsplit_once('.').map_or_else(|| "-ubyte".into(), |(_, ending)| format!(".{ending}"))
 }

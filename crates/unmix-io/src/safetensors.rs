@@ -26,7 +26,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
     names.sort();
     let name = &names[key::choose(options, &names, &path)?];
     let Some(tensor) = metadata.info(name) else {
-        return Err(Error::format(&path, format!("tensor '{name}' is not there"), "write it again")
+        return Err(Error::format(&path, format!("it has no tensor '{name}'"), "write it again")
             .with(|details| details.array = Some(name.clone())));
     };
     let at = start + tensor.data_offsets.0 as u64;

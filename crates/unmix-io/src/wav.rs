@@ -129,7 +129,7 @@ pub(crate) fn open(
     Ok(Input { stored: kinds.join(", "), rows, ..input })
 }
 
-/// A name for each channel: that of its file without folder and ending, and the channel's number where the file has several. The
+/// A name for each channel: that of its file without folder and extension, and the channel's number where the file has several. The
 /// folder's name goes before it where files of several folders have the same name; none where that does not help.
 fn names(paths: &[&Path], specs: &[WavSpec]) -> Option<Vec<String>> {
     let stem = |path: &Path| {

@@ -5,8 +5,7 @@ use unmix::data::{RawArray, VecSink};
 use unmix::model::ALONG_ALPHA;
 use unmix::{Error, Event, Model, Result, Rows, Run};
 
-/// Rows that are encoded by a model of so many atoms. Each of them takes a time that grows with the square of this number: 200 rows with 512
-/// atoms took 80 seconds on one processor.
+/// Rows that are encoded by a model of so many atoms. The time for each of them grows with the square of this number.
 pub(crate) fn n_rows(n_atoms: usize) -> usize {
     let share = (128.0 / n_atoms.max(1) as f64).min(1.0);
     ((200.0 * share * share) as usize).max(20)

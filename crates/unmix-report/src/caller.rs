@@ -1,4 +1,4 @@
-//! What a page says about other results: the command that gives them, or the call in Python.
+//! References of a page to other results: the command that computes them, or the call in Python.
 
 use unmix::Caller;
 

@@ -138,7 +138,7 @@ pub(crate) fn outcome(model: &Model) -> String {
         Outcome::Interrupted => format!("not converged: interrupted after {}{left}", after(report.n_iter)),
         // Of robust PCA: see the warnings.
         Outcome::Stalled if report.solver == "stable" => {
-            format!("not converged: the noise estimate did not settle after {}{left}", after(report.n_iter))
+            format!("not converged: the noise estimate did not converge after {}{left}", after(report.n_iter))
         }
         Outcome::Stalled => {
             format!(
@@ -371,7 +371,7 @@ pub(crate) fn few_splits(stability: &Value) -> Option<String> {
     let undecided = stability["verdict"].as_array()?.iter().filter_map(Value::as_str);
     undecided.into_iter().any(|words| words.starts_with("undecided")).then(|| {
         format!(
-            "intervals are wide with {splits} split{}; {enough} splits narrow them as far as splits can, then only more rows would",
+            "intervals are wide with {splits} split{}; {enough} splits narrow them as far as splits can; beyond that, only more rows do",
             if splits == 1 { "" } else { "s" }
         )
     })

@@ -15,7 +15,7 @@ const MEMBERS: usize = 100;
 const OTHERS: usize = 140;
 /// Rows and columns of the heat map.
 const HEAT: (usize, usize) = (300, 400);
-/// Most bytes of the codes of all rows; with more, the page has no modules.
+/// Maximum number of bytes of the codes of all rows; with more, the page has no modules.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Modules, and standardised cells of the rows that are drawn.

@@ -54,7 +54,7 @@ impl Moments {
         self.n = n;
     }
 
-    /// Fourth central moment over the square of the second, less 3: 0 for a Gaussian. `None` where the values are all the same.
+    /// Fourth central moment over the square of the second, less 3: 0 for a Gaussian. `None` where all values are equal.
     pub(crate) fn excess_kurtosis(&self) -> Option<f64> {
         (self.second > 0.0).then(|| self.n * self.fourth / self.second / self.second - 3.0)
     }

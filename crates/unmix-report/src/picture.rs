@@ -182,7 +182,7 @@ pub(crate) fn data_uri(values: &[f64], layout: Layout, scale: Scale, shrink: usi
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] where the features are no picture, or nothing is to be shown.
+/// [`Error::Unsupported`] where the features are not a picture, or nothing is to be shown.
 pub fn mosaic(model: &Model, count: usize, columns: usize) -> Result<Vec<u8>> {
     let refuse =
         |found: String, remedy: &str| Error::unsupported("a mosaic of the components", found, remedy);
@@ -195,7 +195,7 @@ pub fn mosaic(model: &Model, count: usize, columns: usize) -> Result<Vec<u8>> {
     };
     let (count, columns) = (count.min(model.n_components()), columns.min(count));
     if count == 0 || columns == 0 {
-        return Err(refuse("there is none to show".into(), "ask for at least one component and one column"));
+        return Err(refuse("there is none to show".into(), "request at least one component and one column"));
     }
     let decoder = description::decoder(model);
     Ok(tile(&decoder, count, columns.min(count), layout, Scale::signed)?.0)

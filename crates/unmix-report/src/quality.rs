@@ -4,7 +4,7 @@ use crate::number::{number, percent};
 use serde_json::Value;
 use unmix::Model;
 
-/// Most numbers of a list that are shown.
+/// Maximum number of entries of a list that are shown.
 const SHOWN: usize = 20;
 
 /// The line, without its end; `None` for models without such numbers.

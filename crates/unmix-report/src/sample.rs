@@ -8,10 +8,10 @@ use unmix::data::{RawArray, VecSink};
 use unmix::model::Unsolved;
 use unmix::{Error, Event, Matrix, Model, Observer, Real, Result, Rows, Run};
 
-/// Most rows that are drawn as points.
+/// Maximum number of rows that are drawn as points.
 const MOST_POINTS: u64 = 5000;
 
-/// Most multiplications that are spent on them, so that very wide rows cost seconds, not minutes.
+/// Maximum number of multiplications that are spent on them, which limits the time for very wide rows.
 const MOST_WORK: u64 = 20_000_000_000;
 
 /// Rows shown beside their reconstruction.

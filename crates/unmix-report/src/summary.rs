@@ -6,7 +6,7 @@ use unmix::Model;
 
 /// Components that are listed before the ellipsis.
 const FIRST: usize = 10;
-/// Most components whose stability is listed in full.
+/// Maximum number of components whose stability is listed in full.
 const LISTED: usize = 20;
 
 /// The table that a terminal shows after a fit: what was fitted on what, how it ended, and what each of the first ten

@@ -170,7 +170,7 @@ impl Ticks {
     fn text(x: f64, step: f64) -> String {
         let text = match x.abs().max(step) {
             _ if x == 0.0 => "0".into(),
-            // As many digits as tell neighbours apart.
+            // As many digits as distinguish neighbouring ticks.
             size if size >= 1e5 || (step < 1e-4 && size < 0.1) => {
                 let digits = (size / step).log10().ceil().clamp(1.0, 15.0) as usize;
                 without_zeros(&format!("{x:.digits$e}"))

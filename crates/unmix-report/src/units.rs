@@ -10,7 +10,7 @@ use unmix::{AnyRows, Error, Event, Matrix, Model, Real, Result, Rows, Run};
 pub(crate) const STRONGEST: usize = 8;
 /// Units with a card, of each of three kinds.
 const CARDS: usize = 34;
-/// Most multiplications that are spent on codes, and on cosines of atoms.
+/// Maximum number of multiplications that are spent on codes, and on cosines of atoms.
 const MOST_WORK: u64 = 60_000_000_000;
 /// Smallest cosine of atoms that are called similar.
 pub(crate) const ALIKE: f64 = 0.9;

@@ -8,7 +8,7 @@ use unmix::{Error, Matrix, Model, Real, Result, Rows, Run};
 /// Components whose codes are drawn over time.
 pub(crate) const MOST: usize = 16;
 
-/// Most rows of which spectra are estimated.
+/// Maximum number of rows of which spectra are estimated.
 const ROWS: u64 = 1 << 17;
 
 /// Seconds of a longer recording that are drawn, and rows where there is no sampling rate.

@@ -87,7 +87,7 @@ impl<'a> Lab<'a> {
         self.beside(quantity, ours, "", "")
     }
 
-    /// Records a number beside the published one, and why they are not comparable; an empty `published` is one that is not known.
+    /// Records a number and the published one, and why they are not comparable; an empty `published` is one that is not known.
     pub(crate) fn beside(
         &mut self,
         quantity: impl Into<String>,
@@ -136,7 +136,7 @@ impl<'a> Lab<'a> {
         Run { seed, threads, max_seconds, observer, started, init, ..Run::default() }
     }
 
-    /// Fits rows of either precision with tables beside the settings, such as a dictionary.
+    /// Fits rows of either precision with tables in addition to the settings, such as a dictionary.
     pub(crate) fn fit_given(
         method: &str,
         settings: Value,

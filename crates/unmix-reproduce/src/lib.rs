@@ -42,7 +42,7 @@ impl std::fmt::Debug for Experiment {
 /// Options of the experiments.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Smaller data and fewer repetitions: minutes instead of an hour.
+    /// Smaller data and fewer repetitions.
     pub quick: bool,
     /// Pictures to cut patches from: a CIFAR-10 batch (`.bin`, `.bin.gz`), MNIST's idx file, or a folder of images (for
     /// `rfn-filters` one that holds all of these, or folders of them). `None`: pictures generated from a seed.

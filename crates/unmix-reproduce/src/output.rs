@@ -285,7 +285,7 @@ pub(crate) fn write_index(folder: &Path, done: &[(&'static Experiment, Results)]
             body {
                 h1 { "Reproduction of published experiments" }
                 p.note {
-                    "Published is the value of the publication, or, where it gives none, a reference value measured with its procedure. A number "
+                    "\u{201c}Published\u{201d} is the value of the publication or, if it gives none, a reference value measured with its procedure. A number "
                     "\u{201c}holds\u{201d} or \u{201c}differs\u{201d} by the condition in the last column alone, which may allow a deviation from "
                     "the published value; without a condition it is not comparable, for the reason given there. The notes name the data: on other data "
                     "than those of the publication, numbers are not expected to agree."

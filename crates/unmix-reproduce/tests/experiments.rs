@@ -184,7 +184,7 @@ fn activations_are_read_from_a_file() {
     let options = Options { activations: Some(file.clone()), ..quick(&folder.path().join("out")) };
     let results = run_with("sae-activations", options);
     let named = |part: &str| results.numbers.iter().filter(|n| n.quantity.contains(part)).count();
-    assert_eq!(named("FVU of rows held out"), 2);
+    assert_eq!(named("FVU of held-out rows"), 2);
     assert!(results.notes.iter().any(|n| n.starts_with("Activations: 480 rows of 12 numbers")));
     // Reference values are of other activations.
     assert!(results.numbers.iter().all(|n| n.published.is_empty()));
@@ -297,7 +297,7 @@ fn a_number_outside_its_published_range_is_marked() {
     assert_eq!(table.matches("the published range").count(), marked);
 }
 
-/// Whether to run the quick forms that take tens of seconds, on synthetic images: with `UNMIX_TESTS=all`, as `.ci/run` sets it.
+/// Whether to run the longer quick forms, on synthetic images: with `UNMIX_TESTS=all`, as `.ci/run` sets it.
 fn at_length(test: &str) -> bool {
     let all = std::env::var_os("UNMIX_TESTS").is_some_and(|which| which == "all");
     if !all {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo run --release -p unmix --example verdicts -- [DESIGNS] [SIZES] [SEEDS] [SETTINGS]
-//! cargo run --release -p unmix --example verdicts -- "ties,humps" 1000x4,3000x30 0-10 '{"halves": false}'
+//! cargo run --release -p unmix --example verdicts -- "ties,bimodal" 1000x4,3000x30 0-10 '{"halves": false}'
 //! ```
 //!
 //! Sizes are rows x columns; without any, from 300 x 4 to 20000 x 60. Each fit has one thread.

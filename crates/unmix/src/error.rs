@@ -80,7 +80,7 @@ pub enum Error {
         got: String,
         /// What the value must be, as in "must be at least 1", or what was found that forbids it.
         why: String,
-        /// What would work; empty where `why` says it.
+        /// What would work; empty where `why` contains it.
         remedy: String,
     },
     /// An unknown name.
@@ -109,7 +109,7 @@ pub enum Error {
     },
     /// A request that this method or model does not support.
     ///
-    /// A program that distinguishes cases before a call asks [`Method::accepts`](crate::model::Method::accepts), which says which rows a method
+    /// A program that distinguishes cases before a call reads [`Method::accepts`](crate::model::Method::accepts), which states which rows a method
     /// takes, [`Method::density`](crate::model::Method::density), whether it has a likelihood, [`Code::decoder`](crate::model::Code::decoder),
     /// whether codes can be decoded, and [`Model::sums`](crate::Model::sums), whether a model can be merged.
     #[error("{asked} is not possible: {found}; {remedy}")]
@@ -118,7 +118,7 @@ pub enum Error {
         asked: String,
         /// What was found that prevents it, as a clause, as in "it does not support sample weights".
         found: String,
-        /// What the message names, as values: the method or the setting that is asked for, what it works with, and numbers.
+        /// What the message names, as values: the method or the setting that is requested, what it works with, and numbers.
         details: Box<ErrorDetails>,
         /// What would work, as an imperative, as in "leave the weights out, or repeat rows".
         remedy: String,
@@ -323,7 +323,7 @@ fn were(n: usize) -> String {
     format!("{n} {}", if n == 1 { "was" } else { "were" })
 }
 
-/// "n_init must be at least 1, got 0" where `why` says what a value must be; else "n_init=0 is not possible: why".
+/// "n_init must be at least 1, got 0" where `why` states what a value must be; else "n_init=0 is not possible: why".
 fn setting_sentence(name: &str, got: &str, why: &str, remedy: &str) -> String {
     let message = match why.strip_prefix("must ") {
         Some(demand) => format!("{name} must {demand}, got {got}"),

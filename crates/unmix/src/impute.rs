@@ -8,7 +8,7 @@
 //! The first term is the variance of the conditional Gaussian with the parameters treated as known; the
 //! second is due to their errors, from refits to resampled rows (bootstrap). With the first alone, 95 %
 //! intervals cover 87 to 95 % of the cells of 50 rows. If the rows are not those of the fit, the parameters
-//! are treated as known, and a note says so.
+//! are treated as known, with a note.
 //!
 //! Draws are for multiple imputation (Rubin 1987): the imputed value of a refit, shifted so that the mean
 //! over refits is that of the fit, plus noise.
@@ -83,7 +83,7 @@ fn by_codes(model: &Model) -> bool {
 
 impl Imputer {
     /// Prepares imputation of `rows` by `model`, with refits if these are the rows of the fit and standard errors or draws
-    /// are requested. At the time limit of `run` there are no further refits, and a note says so.
+    /// are requested. At the time limit of `run` there are no further refits, with a note.
     ///
     /// # Errors
     ///

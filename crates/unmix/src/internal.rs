@@ -1,5 +1,5 @@
 //! Items of the numerical modules that other crates of this workspace use: the published experiments, the readers, the program and the Python
-//! package build on them, and tests compare them with naive implementations. They are no part of the library's interface and may change in any
+//! package build on them, and tests compare them with naive implementations. They are not part of the library's interface and may change in any
 //! version; items that are not listed here are private.
 
 /// Autoencoders.

@@ -55,7 +55,7 @@ mod elementwise;
 mod error;
 mod ica;
 pub mod impute;
-// For the other crates of this workspace and for tests: its documentation says what it has and why.
+// For the other crates of this workspace and for tests: its documentation states its contents and the reason.
 #[doc(hidden)]
 pub mod internal;
 mod learn;

@@ -61,8 +61,8 @@ fn address_space() -> Option<u64> {
     None
 }
 
-/// `n` zeros. For large `n`, huge pages are requested from the system: a page fault costs about a
-/// microsecond, whatever the page size, so that 32 MiB in 4 KiB pages cost 8 ms before anything is computed.
+/// `n` zeros. For large `n`, huge pages are requested from the system: a page fault costs about the same for every page size, so
+/// that fewer pages cost less.
 pub fn zeros<T: Clone + Default>(n: usize) -> Vec<T> {
     let all = vec![T::default(); n];
     in_large_pages(all.as_ptr().cast(), n * std::mem::size_of::<T>());

@@ -1,4 +1,4 @@
-//! Checkpoints of fits that are given tables beside their settings, and of samples of a shape; time limits of fits without iterations.
+//! Checkpoints of fits that are given tables in addition to their settings, and of samples of a shape; time limits of fits without iterations.
 
 use crate::made::{digest, fit_any, on_threads, settings, warned};
 use serde_json::json;

@@ -208,7 +208,7 @@ fn bad_input_is_refused() {
     held["monotone"] = true.into();
     let model = fit(&of, held, true, &on_threads(2)).unwrap();
     assert!(model.report().objective.is_sorted_by(|a, b| a >= b));
-    // One row, and rows that are all the same.
+    // One row, and equal rows.
     for n in [1, 5] {
         let same = Fixture {
             x: Matrix::from_fn(n, 12, |_, j| of.x[(0, j)]),
@@ -225,7 +225,7 @@ fn bad_input_is_refused() {
 }
 
 #[test]
-fn the_table_by_layers_is_of_rows_from_everywhere() {
+fn the_table_by_layers_is_of_rows_throughout_the_data() {
     let mut of = made();
     // The first nine of ten rows are zeros, which any network codes without error.
     of.x.as_mut_slice()[..540 * 12].fill(0.0);

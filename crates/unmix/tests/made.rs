@@ -83,7 +83,7 @@ pub(crate) fn fit_any(
     unmix::fit_given(key, given, tables(key, rows.n_features()), rows, run)
 }
 
-/// The arrays that a method requires beside its settings, for rows of `p` numbers: seeded atoms, one and a half times as many as columns.
+/// The arrays that a method requires in addition to its settings, for rows of `p` numbers: seeded atoms, one and a half times as many as columns.
 pub(crate) fn tables(key: &str, p: usize) -> Tensors {
     let Ok(method) = unmix::method::find(key) else { return Tensors::new() };
     let required: Vec<_> = method.tensors().filter(|s| s.default != "null").collect();

@@ -1,4 +1,4 @@
-//! Restricted Boltzmann machines: recovery of binary causes, units of the columns, warm starts, invalid input.
+//! Restricted Boltzmann machines: recovery of binary latent variables, units of the columns, warm starts, invalid input.
 
 use crate::made::{settings, try_fit};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn codes(model: &Model, x: &[f64]) -> Vec<f64> {
     model.encode_to_vec(&Rows::from_slice(x, model.n_features()).unwrap(), &Run::default()).unwrap()
 }
 
-/// 600 rows of 8 columns: three binary causes of two or three columns each, and noise; means and scales differ by column.
+/// 600 rows of 8 columns: three binary latent variables of two or three columns each, and noise; means and scales differ by column.
 fn rows() -> (Vec<f64>, Vec<[bool; 3]>) {
     let draws = Stream::new(4, 0);
     let causes: Vec<[bool; 3]> =
@@ -29,13 +29,13 @@ fn rows() -> (Vec<f64>, Vec<[bool; 3]>) {
 }
 
 #[test]
-fn binary_causes_are_found() {
+fn binary_latent_variables_are_found() {
     let (x, causes) = rows();
     let model = fit(&x, 8, json!({"n_components": 3, "max_epochs": 200}));
     let z = codes(&model, &x);
     assert!(z.iter().all(|z| (0.0..=1.0).contains(z)));
     for j in 0..3 {
-        // A unit may stand for the absence of a cause.
+        // A unit may represent the absence of a cause.
         let agreement = (0..3).map(|k| {
             let same = causes.iter().zip(z.chunks_exact(3)).filter(|(on, z)| on[j] == (z[k] > 0.5)).count();
             same.max(causes.len() - same)

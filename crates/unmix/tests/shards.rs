@@ -260,7 +260,7 @@ fn rows_of_halves_are_sent_unless_they_are_declined() {
         unmix::fit("sigma-pca", &settings(given), &mut rows, &Run::default()).unwrap();
         bytes.load(Ordering::Relaxed)
     };
-    // docs/shards.md says so: few rows are sent whole by default.
+    // As docs/shards.md states: few rows are sent as a whole by default.
     let whole = sent(json!({"n_components": 2}));
     assert_eq!(whole, sent(json!({"n_components": 2, "halves": true})));
     assert!(whole >= sent(json!({"n_components": 2, "halves": false})) + 8 * n * p);

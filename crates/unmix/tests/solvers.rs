@@ -172,7 +172,7 @@ fn a_time_limit_ends_the_iterations_with_the_current_components() {
 }
 
 /// The use of the units of large layers is measured on fewer rows once the run is to end, although training was completed before, and the
-/// report says so.
+/// report states it.
 #[test]
 fn the_use_of_units_is_measured_on_fewer_rows_after_the_time_limit() {
     /// Ends the run at the stage that measures the use of the units.

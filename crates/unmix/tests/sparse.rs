@@ -230,13 +230,13 @@ fn sparse_rows_that_cannot_be_fitted_are_refused() {
     let at = both.values.len() / 2;
     both.values[at] = f64::NAN;
     let row = both.starts.partition_point(|&s| s as usize <= at) - 1;
-    let says = format!("row {row}, column {} is NaN", both.columns[at]);
+    let expected = format!("row {row}, column {} is NaN", both.columns[at]);
     for solver in ["auto", "krylov", "covariance_eigh"] {
         let message = fails(&both, json!({"n_components": 2, "svd_solver": solver}));
-        assert!(message.contains(&says), "{message}");
+        assert!(message.contains(&expected), "{message}");
     }
     let message = model.encode_to_vec(&both.rows(), &on_threads(2)).unwrap_err().to_string();
-    assert!(message.contains(&says), "{message}");
+    assert!(message.contains(&expected), "{message}");
 
     let none = DenseAndSparse::of(vec![0.0; 40], 4);
     assert!(fails(&none, json!({})).contains("all 4 columns are constant"));

@@ -49,6 +49,12 @@ const PHRASES: &[(&str, &str)] = &[
 
 /// Phrases of comments and documentation that readers have to translate back into a term. Beside each, the term.
 const COMMENT_PHRASES: &[(&str, &str)] = &[
+    ("a slip,", "a typing error"),
+    ("beside the input", "in addition to the input, additional files"),
+    ("costs nothing", "needs no further fits, or the cost"),
+    ("put together again", "reassembled"),
+    ("puts together again", "reassembles"),
+    ("says so", "states it, gives a warning"),
     ("what of them stands", "those in a public signature"),
     ("hears that", "is notified"),
     ("hang together", "are autocorrelated"),
@@ -271,13 +277,13 @@ fn messages_of_the_library_name_no_command_and_every_operation_has_a_form_for_ea
 #[test]
 fn pages_and_summaries_name_commands_in_one_place_by_their_caller() {
     for (place, text) in texts("unmix-report", 1) {
-        // Where the command that made a model is read from its record, it is no text of a page.
+        // Where the command that made a model is read from its record, it is not text of a page.
         let is_record =
             place.contains("/page/") && ["unmix fit ", "--init", "--init="].contains(&text.as_str());
         if place.contains("unmix-report/src/caller.rs") || is_record {
             continue;
         }
-        // A variable of a style sheet is no flag.
+        // A variable of a style sheet is not a flag.
         assert!(
             !has_flag(&text.replace("(--", "(")) || text.contains("{--"),
             "{place}: a flag of the command line: {text}"

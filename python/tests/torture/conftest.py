@@ -18,7 +18,7 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         here = "torture" in item.path.parts and getattr(item, "callspec", None) is not None
         # Selected by a hash of the name, so that additional cases do not change the sample; and the first case of every function, and all that
-        # ask for more memory than there is.
+        # request more memory than is available.
         drawn = zlib.crc32(item.name.encode()) % ONE_IN == 0 or "memory" in item.path.name or item.originalname not in functions
         functions.add(getattr(item, "originalname", item.name))
         (kept if drawn or not here else left).append(item)

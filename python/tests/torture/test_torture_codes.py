@@ -85,7 +85,7 @@ def finite(*arrays):
     return all(np.isfinite(np.asarray(array, dtype=float)).all() for array in arrays)
 
 
-# RFN says which rows it did not encode to its tolerance.
+# RFN names the rows that it did not encode to its tolerance.
 @pytest.mark.filterwarnings("ignore:.* not encoded to a violation of optimality")
 @pytest.mark.parametrize("data", INPUTS)
 @pytest.mark.parametrize("kind", MODELS)

@@ -26,7 +26,7 @@ def _gain(model: Components, mixing: Components | None) -> Array:
 
 
 def amari_distance(model: Components, mixing: Components | None = None) -> float:
-    """Return Amari's distance between an estimated unmixing and the true mixing (Amari, Cichocki & Yang 1996).
+    """Return the Amari distance between an estimated unmixing and the true mixing (Amari, Cichocki & Yang 1996).
 
     It does not depend on the order and the signs of the sources. Their scales matter unless the separation is exact, so results should be
     compared for sources of the same variance. It needs the true mixing: for recorded data, where this is unknown,

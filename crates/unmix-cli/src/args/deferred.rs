@@ -2,8 +2,8 @@
 
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Id};
 
-/// Declares the arguments `T` of a verb only when that verb is parsed, or its help is printed: declaring those of all verbs took half of
-/// the start-up time of the program.
+/// Declares the arguments `T` of a verb only when that verb is parsed, or its help is printed: declaring those of all verbs would
+/// delay every start of the program.
 #[derive(Debug)]
 pub(crate) struct Deferred<T>(pub(crate) T);
 

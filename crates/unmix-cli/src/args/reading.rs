@@ -13,7 +13,7 @@ use unmix_io::{InputFormat, Patches, Pixels};
 /// Files that are read as one table.
 #[derive(Args, Debug)]
 pub(crate) struct Inputs {
-    /// Array, table, sound, image, or folder of images or of tables; rows of several files follow each other; - is standard input
+    /// Array, table, sound, image, or folder of images or of tables; rows of several files are concatenated; - is standard input
     #[arg(value_name = "INPUT", required = true)]
     pub(crate) paths: Vec<PathBuf>,
 }
@@ -23,7 +23,7 @@ pub(crate) struct Writing {
     /// The output: .npy, .csv or .tsv, or - for standard output [default: -]
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    /// Format of the output [default: by the ending of OUT, csv for standard output]
+    /// Format of the output [default: by the extension of OUT, csv for standard output]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 }
@@ -56,7 +56,7 @@ pub(crate) struct Running {
 #[command(next_help_heading = "Reading")]
 pub(crate) struct Reading {
     /// Format of INPUT, named by an extension: csv, txt, npy, parquet, wav, png, ... [default: by its name, or its first bytes].
-    /// Files of other options are recognised by their first bytes
+    /// Files given to other options are recognised by their first bytes
     #[arg(long, value_name = "FORMAT", value_parser = FormatParser, hide_possible_values = true)]
     pub(crate) input_format: Option<InputFormat>,
     /// Rows are channels: read columns as samples

@@ -202,7 +202,7 @@ pub(crate) struct Impute {
     /// the fit. OUT lists row, column and value
     #[arg(long, conflicts_with_all = ["draws", "bootstrap"])]
     pub(crate) triplets: bool,
-    /// Number of draws for multiple imputation, written beside OUT: full.1.csv, full.2.csv, ... for full.csv
+    /// Number of draws for multiple imputation, written next to OUT: full.1.csv, full.2.csv, ... for full.csv
     #[arg(long, value_name = "M", default_value_t = 0)]
     pub(crate) draws: usize,
     /// Number of bootstrap refits, for errors and draws of the rows of the fit; 0 treats the parameters as known
@@ -369,7 +369,7 @@ pub(crate) struct Methods {
     pub(crate) json: bool,
 }
 
-/// Help of `--stability`. Like the next two it is no comment, since the defaults in it are those of the library.
+/// Help of `--stability`. Like the next two it is not a comment, because the defaults in it are those of the library.
 fn stability() -> String {
     let Trials { splits, restarts, .. } = Trials::default();
     format!(

@@ -18,7 +18,7 @@ impl TableFile {
     ///
     /// # Errors
     ///
-    /// [`Error::Setting`] for another ending; [`Error::Io`] where `path` cannot be written.
+    /// [`Error::Setting`] for another extension; [`Error::Io`] where `path` cannot be written.
     pub fn create(path: &Path, names: Vec<String>, dtype: Dtype) -> Result<Self> {
         if path.is_dir() {
             let remedy = "give the name of a file in it that ends in .npy, .npz, .csv or .tsv";

@@ -195,7 +195,7 @@ fn models_that_are_corrupt_are_refused() {
     }
     b.ok("fit pca d.npy -k 0 -o none.safetensors");
     refused(&b, "encode none.safetensors d.npy", &["it has 0 components"]);
-    // A model that is there is not lost to one without components.
+    // An existing model is not replaced by one without components.
     let kept = std::fs::read(b.path("m.safetensors")).unwrap();
     refused(&b, "fit pca d.npy -k 0 -o m.safetensors", &["0 components", "m.safetensors", "--force"]);
     assert_eq!(std::fs::read(b.path("m.safetensors")).unwrap(), kept);

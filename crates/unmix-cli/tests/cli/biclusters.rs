@@ -123,7 +123,7 @@ fn models_without_modules_and_bad_files_are_refused() {
 }
 
 #[test]
-fn a_model_without_a_module_says_so_and_what_may_find_one() {
+fn a_model_without_a_module_gives_a_message_with_a_remedy() {
     let b = Folder::new();
     // Of 3 columns no two have squared loadings above 4/3 of the sum of all.
     b.both("d", 40, 3);

@@ -66,7 +66,7 @@ fn codes(b: &Folder, model: &str, pictures: &str) -> Vec<f64> {
 }
 
 #[test]
-fn reconstructed_patches_are_put_together_as_pictures() {
+fn reconstructed_patches_are_reassembled_to_pictures() {
     let b = Folder::new();
     photos(&b);
     b.ok("fit pca photos --patches 4x4 -k 16 -o all.safetensors");
@@ -108,7 +108,7 @@ fn reconstructed_patches_are_put_together_as_pictures() {
 }
 
 #[test]
-fn patches_that_leave_pixels_out_say_so_and_those_drawn_at_random_are_refused() {
+fn patches_that_leave_pixels_out_give_a_note_and_those_drawn_at_random_are_refused() {
     let b = Folder::new();
     photos(&b);
     b.ok("fit pca photos --patches 5x5 -k 23 -o m.safetensors");

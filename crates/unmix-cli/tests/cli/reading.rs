@@ -120,7 +120,7 @@ fn pictures_in_other_units_than_those_of_the_fit_are_refused_or_warned_about() {
     assert!(!b.files().contains(&"out".into()), "nothing is written");
     let warned = b.ok("encode photos.safetensors bytes.npy -o codes.npy");
     assert!(warned.err.contains("if these are bytes, divide them by 255"), "{}", warned.err);
-    // The same units: nothing is said.
+    // The same units: no warning.
     let same = b.ok("encode photos.safetensors photos -o codes.npy");
     assert!(same.err.is_empty(), "{}", same.err);
     assert!(b.ok("encode bytes.safetensors bytes.npy -o codes.npy").err.is_empty());
@@ -214,7 +214,7 @@ fn the_format_of_the_input_can_be_named_for_every_command() {
 }
 
 #[test]
-fn files_beside_the_input_are_recognised_by_their_contents() {
+fn additional_files_are_recognised_by_their_contents() {
     let b = Folder::new();
     b.both("d", 30, 3);
     let words: String = (0..30).map(|i| format!("kind{}\n", i % 2)).collect();

@@ -138,7 +138,7 @@ fn killed(b: &Folder, fit: &str, (wanted, most): (u64, u64)) -> u64 {
     kills
 }
 
-/// Ten moments for each fit; ten kills of each where `UNMIX_TESTS` is "all", or as many as `UNMIX_KILLS` says.
+/// Ten moments for each fit; ten kills of each where `UNMIX_TESTS` is "all", or as many as `UNMIX_KILLS` gives.
 #[test]
 fn a_killed_fit_resumes_to_the_same_bits() {
     let requested: Option<u64> = std::env::var("UNMIX_KILLS").ok().and_then(|n| n.parse().ok());

@@ -128,7 +128,7 @@ fn wrong_usage_has_exit_code_2() {
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{command}: {}", ran.err);
         assert!(ran.err.contains(words), "{command}: {}", ran.err);
         assert!(!ran.err.contains("as a value"), "{command}: {}", ran.err);
-        // The parser does not suggest something else beside.
+        // The parser adds no other suggestion.
         let hinted =
             ["is given as in", "given as in: --set", "is the value of", "is fitted by", "is shown by"];
         let has_hint = hinted.iter().any(|hint| words.contains(hint));

@@ -120,7 +120,7 @@ fn ambiguity_is_a_warning_on_standard_error() {
         "{}",
         ran.err
     );
-    // Two candidates, not one of them as if it were settled; each has a model of its own.
+    // Two candidates, not one as if the number were determined; each has a model of its own.
     let (table, next) = ran.out.split_once("\nNext\n").unwrap();
     let k = |rule: &str| {
         let line = table.lines().find(|l| l.trim_start().starts_with(rule)).unwrap();

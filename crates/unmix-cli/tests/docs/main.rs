@@ -51,9 +51,9 @@ fn files_written_from_the_registry_are_fresh() {
 fn methods_page() -> String {
     let mut page = String::from(
         "# Methods\n\nWritten from the registry by `cargo xtask gen`. A setting has one name on the command line (`--set name=value`), in \
-         Rust, in Python and in model files.\n\n*Streams*: a fit of a few components with the default settings does not hold all rows, \
-         which may be larger than memory, beyond coordinates of at most 1 GiB. *Remote*: it needs only sums over the rows, so that \
-         [workers](shards.md) may hold them. Settings that need all rows say so.\n\n| method | Python | finds | sparse | weights | streams | remote | missing |\n|---|---|---|---|---|---|---|---|\n",
+         Rust, in Python and in model files.\n\n*Streams*: with the default settings, a fit of a few components holds at most 1 GiB \
+         of coordinates of the rows in memory, so the rows may be larger than memory. *Remote*: it needs only sums over the rows, so \
+         [workers](shards.md) may hold them. The descriptions of settings that need all rows state it.\n\n| method | Python | finds | sparse | weights | streams | remote | missing |\n|---|---|---|---|---|---|---|---|\n",
     );
     let mark = |yes: bool| if yes { "yes" } else { "no" };
     for m in METHODS {
@@ -93,7 +93,7 @@ fn methods_page() -> String {
                 writeln!(page, "\n- `{}`: {}; recovers {}", variant.key, variant.reference, variant.recovers);
         }
         if !m.equals.is_empty() {
-            let _ = writeln!(page, "\nEquals: {}.", m.equals.join("; "));
+            let _ = writeln!(page, "\nEquivalences: {}.", m.equals.join("; "));
         }
         let _ = writeln!(page, "\nReferences: {}.", m.references.join("; "));
     }

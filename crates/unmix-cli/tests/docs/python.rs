@@ -44,8 +44,8 @@ pub(crate) struct Parameter {
     constraint: Vec<String>,
 }
 
-/// Parameters of every estimator for the options of a fit that are no settings: name, annotation, type in words, and sentences. Their
-/// names, order and defaults are those of [`RUN_OPTIONS`]; their constraints stand in `_options.py`.
+/// Parameters of every estimator for the options of a fit that are not settings: name, annotation, type in words, and sentences. Their
+/// names, order and defaults are those of [`RUN_OPTIONS`]; their constraints are in `_options.py`.
 const RUN_PARAMETERS: [[&str; 4]; 8] = [
     [
         "random_state",

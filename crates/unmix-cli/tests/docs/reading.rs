@@ -3,7 +3,7 @@
 use std::path::Path;
 use unmix_io::READING_OPTIONS;
 
-/// What stands between two texts in a file of the repository.
+/// The text between two texts in a file of the repository.
 pub(crate) fn between(path: &str, start: &str, end: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let text = std::fs::read_to_string(root.join(path)).unwrap();

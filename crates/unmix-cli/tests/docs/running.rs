@@ -1,4 +1,4 @@
-//! Options of a fit that are no settings, in the Python package and on the page on long fits, are those of the table.
+//! Options of a fit that are not settings, in the Python package and on the page on long fits, are those of the table.
 
 use super::reading::between;
 use super::wording::value;
@@ -34,7 +34,7 @@ fn classes_without_a_run_option_have_its_default() {
         let (name, rest) = line.trim().split_once(": ").unwrap();
         let default = rest.rsplit_once(" = ").unwrap().1;
         let option = RUN_OPTIONS.iter().find(|option| option.parameter == Some(name));
-        let expected = option.unwrap_or_else(|| panic!("{name} is no run option")).default;
+        let expected = option.unwrap_or_else(|| panic!("{name} is not a run option")).default;
         assert_eq!(default, value(expected), "{name} of _options.py");
     }
 }

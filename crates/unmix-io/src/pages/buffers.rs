@@ -1,4 +1,4 @@
-//! Memory that is used again, page after page: fresh memory costs as much as decompressing into it.
+//! Memory that is used again, page after page, because new memory is expensive to allocate.
 
 use crate::stored::FromStart;
 use bytes::{Bytes, BytesMut};
@@ -17,7 +17,7 @@ struct PooledBuffers {
     stored: Vec<Bytes>,
     /// For pages after decompression; none is in use.
     free: Vec<BytesMut>,
-    /// The allocation that buffers are split from: one large allocation, since fresh memory costs half as much in large pages of the system.
+    /// The allocation that buffers are split from: one large allocation, since new memory is cheaper in large pages of the system.
     slab: BytesMut,
 }
 

@@ -23,8 +23,7 @@ impl<T: Real> Default for Tools<T> {
 const WIDE: usize = 8;
 
 /// Bytes of pages that are held at once where a whole part is read, unless those of [`WIDE`] columns are more. All columns of a row are
-/// written soon after one another where possible: a row that is written in two passes over the part leaves the cache between them, which
-/// halves the number of rows per second.
+/// written soon after one another where possible: a row that is written in two passes over the part leaves the cache between them.
 const HELD: u64 = 20 << 20;
 
 /// A part of a table, read from its first row on. Columns of the usual case are decoded straight to where they belong; from the row

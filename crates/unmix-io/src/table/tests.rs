@@ -68,7 +68,7 @@ fn a_column_is_decoded_directly_up_to_its_first_missing_cell() {
         ("gap", Arc::new(Float64Array::from_iter((0..n).map(some))), true),
     ];
     let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
-    // Without statistics only the page itself says that a cell is missing.
+    // Without statistics only the page itself indicates that a cell is missing.
     let make = WriterProperties::builder()
         .set_statistics_enabled(EnabledStatistics::None)
         .set_dictionary_enabled(false)

@@ -124,7 +124,7 @@ pub(super) fn has_blanks_between_numbers(cell: &[u8]) -> bool {
     first && words.peek().is_some() && words.all(|word| number(word).is_some())
 }
 
-/// Whether a cell is one of the marks that are written where a number is missing, beside those that are read as such.
+/// Whether a cell is one of the marks that are written where a number is missing, in addition to those that are read as such.
 pub(super) fn is_mark(cell: &[u8]) -> bool {
     const MARKS: [&str; 14] =
         ["?", "-", "--", ".", "..", "*", "n/a", "#n/a", "<na>", "n.a.", "n.a", "n.d.", "none", "missing"];

@@ -8,9 +8,9 @@ const CANDIDATES: [u8; 4] = [b',', b'\t', b';', b'|'];
 /// Lines that are examined.
 const LINES: usize = 50;
 
-/// The delimiter of text that begins with `head`: the ending's own when every line has it equally often, else the candidate that
+/// The delimiter of text that begins with `head`: that of the extension when every line has it equally often, else the candidate that
 /// every line has equally often and most, else blanks where these separate equally many cells in every line, else the one that the
-/// first line has most, else the ending's. Commas in numbers are none.
+/// first line has most, else that of the extension. Commas in numbers are none.
 pub(super) fn sniff(head: &[u8], by_ending: u8, decimal_comma: bool) -> u8 {
     let mut lines = counts(head);
     if decimal_comma {
@@ -24,7 +24,7 @@ pub(super) fn sniff(head: &[u8], by_ending: u8, decimal_comma: bool) -> u8 {
         (0..CANDIDATES.len()).rev().filter(|&c| which(c)).max_by_key(|&c| first[c])
     };
     let best = if even(own) { Some(own) } else { most(&even) };
-    // A tab in all lines is a delimiter already; blanks are one where nothing else is even, and the first line has not the ending's own.
+    // A tab in all lines is a delimiter already; blanks are one where nothing else is even, and the first line has not the one of the extension.
     if best.is_none() && first[own] == 0 && blanks::separate(head, decimal_comma) {
         return blanks::DELIMITER;
     }

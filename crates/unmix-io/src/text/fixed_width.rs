@@ -1,4 +1,4 @@
-//! Numbers as programs with columns of fixed width write them, which are not cells as they stand: numbers that touch where a column is filled, and
+//! Numbers as programs with columns of fixed width write them, which are not separate cells: numbers that touch where a column is filled, and
 //! exponents that only Fortran reads. They are never guessed apart: messages show where they are.
 
 use super::cells;

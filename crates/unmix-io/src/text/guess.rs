@@ -13,7 +13,7 @@ const ROWS: (usize, usize) = (50, 3);
 /// Cells that are examined.
 const CELLS: usize = 1 << 20;
 
-/// How far outside of the others a cell stands out, in lengths of their range.
+/// How far a cell is outside the range of the others, in lengths of that range.
 const OUTSIDE: f64 = 3.0;
 
 /// The warning about a first line that was read as a row although it looks like names.

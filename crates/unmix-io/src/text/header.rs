@@ -6,8 +6,8 @@ use crate::{Wording, transposed};
 use unmix::Result;
 
 /// A header when no cell of the line is a number, none when all are. Otherwise it is ambiguous: what was found, and what would
-/// work. A missing cell counts as text beside text (a table's index often has no name) and settles nothing beside numbers. A truth value
-/// counts as text beside text, and as a number beside numbers. Numbers that touch, or have the exponents of Fortran, are no names.
+/// work. A missing cell counts as text next to text (a table's index often has no name) and decides nothing next to numbers. A truth value
+/// counts as text next to text, and as a number next to numbers. Numbers that touch, or have the exponents of Fortran, are not names.
 pub(super) fn is_header(
     record: &csv::ByteRecord,
     line: impl Fn() -> Result<u64>,

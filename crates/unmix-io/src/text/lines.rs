@@ -34,7 +34,7 @@ pub(super) struct Dialect {
     pub(super) delimiter: Option<u8>,
     /// Whether numbers have a comma where others have a point.
     pub(super) decimal_comma: bool,
-    /// Cells that are missing, beside those that always are.
+    /// Cells that are missing, in addition to those that always are.
     pub(super) na: Vec<MissingMark>,
     /// What would work for a file that is not text.
     other_format: String,
@@ -73,7 +73,7 @@ fn pointed(cell: &[u8]) -> Vec<u8> {
     cell.iter().map(|&b| if b == b',' { b'.' } else { b }).collect()
 }
 
-/// Refuses marks of missing cells of which one is given twice: a slip, such as `?,?` for `?,-`.
+/// Refuses marks of missing cells of which one is given twice: a typing error, such as `?,?` for `?,-`.
 fn check_distinct(marks: &[String]) -> Result<()> {
     let marks: Vec<&str> = marks.iter().map(|mark| mark.trim()).collect();
     match marks.iter().enumerate().find(|(i, mark)| marks[..*i].contains(mark)) {
@@ -86,7 +86,7 @@ fn check_distinct(marks: &[String]) -> Result<()> {
 }
 
 impl Dialect {
-    /// Of a file with this ending's delimiter.
+    /// Of a file with the delimiter of this extension.
     pub(super) fn new(by_ending: u8, options: &Options) -> Result<Self> {
         let Options { delimiter, decimal_comma, .. } = *options;
         check_distinct(&options.na)?;

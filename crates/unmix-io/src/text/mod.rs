@@ -92,7 +92,7 @@ fn n_requested(options: &Options) -> u64 {
     }
 }
 
-/// Whether the first line has the names of the columns: as told, or as its cells look.
+/// Whether the first line has the names of the columns: as requested, or else as detected from its cells.
 fn has_header(
     lines: &Lines<'_>,
     record: &csv::ByteRecord,
@@ -245,7 +245,7 @@ impl Table<'_> {
         }
         let mut numbers: Vec<f64> = Vec::with_capacity(BATCH + width);
         while let Some(at) = place.filter(|_| n_rows < self.n_requested) {
-            // A line of blanks at the end is no row; blank lines without blanks never get here.
+            // A line of blanks at the end is not a row; blank lines without blanks never get here.
             let blank = self.n_columns > 1 && record.len() == 1 && record[0].trim_ascii().is_empty();
             if !blank {
                 if record.len() != self.n_columns {

@@ -1,7 +1,7 @@
-//! Lines of numbers without quotes, by all threads: the usual case, and many times faster than the general one.
+//! Lines of numbers without quotes, by all threads: the usual case.
 //!
 //! Threads take pieces of the text that end with a line, one after the other; a piece's lines are counted as it is read, so that
-//! its thread has the position of its rows before it reads a cell. Whatever is unusual (a quote, a cell that is no number, a line
+//! its thread has the position of its rows before it reads a cell. Whatever is unusual (a quote, a cell that is not a number, a line
 //! of another length) ends it without a result, and the general reader, which has the error messages, starts again at the first
 //! line. Both round every number to the nearest double, so both give the same.
 
@@ -158,7 +158,7 @@ impl Plain<'_> {
                 None => feed.piece *= 2,
             }
         };
-        // Blank lines are no rows: no more than there are bytes for.
+        // Blank lines are not rows: no more than there are bytes for.
         let rows = lines.min(end / self.roles.len().max(1) + 1);
         if rows * self.width > feed.room.len() {
             feed.closed = true;
@@ -213,7 +213,7 @@ impl Plain<'_> {
             };
             if column < last {
                 if text[at] != self.delimiter {
-                    // A line of blanks is no row; with a single column it is a missing cell.
+                    // A line of blanks is not a row; with a single column it is a missing cell.
                     let blank = column == 0 && text[start..at].trim_ascii().is_empty();
                     return if blank { Some((line_end(text, at)?, true)) } else { None };
                 }

@@ -3,7 +3,7 @@
 use super::{cells, fixed_width};
 use crate::Wording;
 
-/// The remedy that the text of a cell in this row suggests; `None` where it suggests none. `without` says how to leave the column out.
+/// The remedy that the text of a cell in this row suggests; `None` where it suggests none. `without` is the remedy of leaving the column out.
 pub(super) fn of_cell(cell: &[u8], row: u64, without: &str, wording: Wording) -> Option<String> {
     if cell.contains(&b'\n') {
         return Some(format!(

@@ -244,7 +244,7 @@ proptest! {
         prop_assume!(!name.contains("sv") && name != "stream.arrows");
         let cut = &bytes[..at.index(bytes.len())];
         let folder = Folder::new();
-        // Some image formats end with bytes that carry no data.
+        // Some image formats end with bytes without data.
         if let Ok(input) = folder.open(name, cut, &Options::default()) {
             prop_assert!(python::IMAGES.iter().any(|(image, _)| *image == name), "{}", name);
             let whole = folder.open(name, &bytes, &Options::default()).unwrap();

@@ -351,9 +351,9 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Patches that are put together again are the images that they were cut from, for every grid without gaps.
+    /// Reassembled patches are the images that they were cut from, for every grid without gaps.
     #[test]
-    fn patches_make_the_pictures_again(
+    fn patches_are_reassembled_to_the_pictures(
         sizes in prop::collection::vec((3usize..9, 3usize..9), 1..4),
         (h, w) in (1usize..4, 1usize..4),
         step in 1usize..4,
@@ -416,7 +416,7 @@ fn patches_that_do_not_cover_pictures_make_none() {
     assert!(drawn.contains("--stride 1"), "{drawn}");
     let gaps = refused(Patches { stride: Some(3), ..Patches::of(4, 2) });
     assert!(gaps.contains("gaps between patches that are 3 pixels apart; give --stride 2 or less"), "{gaps}");
-    // Some of the rows, or of the pixels, are no pictures.
+    // Some of the rows, or of the pixels, are not pictures.
     assert!(with(Options { rows: Some((0, Some(2))), ..of(Patches::of(4, 4)) }).is_none());
     assert!(with(Options { columns: Some("0-3".into()), ..of(Patches::of(4, 4)) }).is_none());
     assert!(with(Options::default()).is_none());

@@ -293,7 +293,7 @@ proptest! {
         changes.into_iter().for_each(|(at, byte)| { let n = file.len(); file[at.index(n)] = byte; });
         let folder = Folder::new();
         if let Ok(input) = folder.open("t.parquet", &file, &columns("a,b,c,d,e,f,g,l", "", "")) {
-            // A corrupt number of rows may ask for more memory than there is.
+            // A corrupt number of rows may request more memory than is available.
             prop_assume!(input.rows.n_rows().unwrap() < 1_000_000);
             let (front, filled) = read(&input, 2);
             match by_library(file) {

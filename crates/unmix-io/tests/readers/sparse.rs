@@ -100,14 +100,14 @@ fn a_list_of_entries_is_read_as_sparse_rows() {
     assert!(with_rows!(&input.rows, rows => rows.sparse().is_some_and(|s| s.n_stored() == 3)));
     let across = folder.open("a.npz", &bytes, &Options { transpose: true, ..Default::default() }).unwrap();
     assert_eq!(numbers(&across.rows), [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 5.0, 0.0, 0.0, 0.0, 0.0, -2.0]);
-    for (rows, columns, n, says) in [
+    for (rows, columns, n, expected) in [
         (vec![2, 0, 0], vec![3, 2, 2], 3, "has several entries in row 0 and column 2"),
         (vec![3, 0, 0], vec![3, 2, 0], 3, "entry 0 of its sparse matrix is outside of 3 x 4"),
         (vec![2, 0], vec![3, 2], 3, "holds 3 numbers in a sparse matrix with 2 rows"),
         (vec![2, 0, 0], vec![3, 2, 0], 1 << 60, "more than fit into memory"),
     ] {
         let message = folder.refusal("a.npz", archive(&rows, &columns, n), &Options::default());
-        assert!(message.contains(says), "{message}");
+        assert!(message.contains(expected), "{message}");
     }
 }
 

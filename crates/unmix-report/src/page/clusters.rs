@@ -50,12 +50,12 @@ pub(super) fn figures(found: &Value) -> Markup {
         p.caption {
             "The " (count(sizes.sum())) " components of " (n_fits) " fits, in as many clusters as the model has components, by \
              average \
-             linkage on 1 \u{2212} |r| (ICASSO: Himberg, Hyvärinen & Esposito 2004). Iq is the mean similarity inside a cluster less that with \
-             estimates of other clusters: near 1 where all fits agree about a component and it is distinct from the others. "
+             linkage on 1 \u{2212} |r| (ICASSO: Himberg, Hyvärinen & Esposito 2004). Iq is the mean similarity inside a cluster minus \
+             that with estimates of other clusters: near 1 where all fits agree about a component and it is distinct from the others. "
             @if clusters["restarts"].is_null() { "Only fits of halves are clustered: there was no fit from another seed, or all gave the same \
             bits. " }
             @if let Some(left_out) = widest["n_left_out"].as_u64().filter(|n| *n > 0) {
-                (left_out) @if left_out == 1 { " more fit is" } @else { " more fits are" } " left out, so that there are not too many estimates to cluster. "
+                (left_out) @if left_out == 1 { " more fit is" } @else { " more fits are" } " left out, to limit the number of estimates that are clustered. "
             }
         }
         div.panels {

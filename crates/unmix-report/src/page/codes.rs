@@ -60,10 +60,10 @@ fn along_alpha(sample: &Sample) -> Markup {
     let Some(along) = &sample.along else { return html! {} };
     html! {
         p.caption {
-            "The weight " code { "alpha" } " of the penalty trades nonzero codes against error. Below, "
+            "The weight " code { "alpha" } " of the penalty controls the trade-off between the number of nonzero codes and the error. Below, "
             (count(along.n_rows as u64)) " of the rows are coded for " (count(along.alphas.len() as u64)) " weights, the largest of which gives \
              codes of zeros only; the dotted line is the alpha of this model, " (number(along.alpha)) ". The largest duality gap of any of these codes \
-             is " (number(along.worst_gap)) " of half the squared norm of its row; no objective is further than its gap above the least possible."
+             is " (number(along.worst_gap)) " of half the squared norm of its row; the gap bounds how far the objective of a code is above its minimum."
         }
         div.panels {
             figure {
@@ -139,10 +139,10 @@ fn sums(context: &Context<'_>, sample: &Sample) -> Result<Markup> {
     Ok(html! {
         p.caption {
             @if pictured {
-                "Rows as sums: the data, the components that add most to each (at most " (STRONGEST) "), times their codes, and the sum of these"
+                "Rows as sums: the data, the components that contribute most to each (at most " (STRONGEST) "), times their codes, and the sum of these"
                 (mean) ". Components of a row share one scale."
             } @else {
-                span.key.pale { "Pale" } ": the data. " span.key.dark { "Dark" } ": the sum of the components that add most to the row (at most " (STRONGEST) ")"
+                span.key.pale { "Pale" } ": the data. " span.key.dark { "Dark" } ": the sum of the components that contribute most to the row (at most " (STRONGEST) ")"
                 (mean) "."
             }
         }

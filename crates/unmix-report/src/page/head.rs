@@ -90,7 +90,7 @@ pub(super) fn header(context: &Context<'_>) -> Markup {
     }
 }
 
-/// Share of the variance below which a model is said to explain none: that much may be rounding.
+/// Share of the variance below which a model is reported to explain none: rounding errors may be as large.
 const NOTHING: f64 = 1e-6;
 
 /// The text about a model that explains none of the variance of the rows.

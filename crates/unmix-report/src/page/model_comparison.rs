@@ -12,7 +12,7 @@ use unmix::{Error, Matrix, Model, Result, metrics};
 /// Pairs that are drawn, and that are tabulated.
 const DRAWN: usize = 24;
 const TABLED: usize = 128;
-/// Most pairs of random directions that are compared, for the agreement by chance.
+/// Maximum number of pairs of random directions that are compared, for the agreement by chance.
 const MOST_BY_CHANCE: usize = 1 << 20;
 
 /// A component of this model and the one of the other that it is paired with.

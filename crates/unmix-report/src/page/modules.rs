@@ -17,7 +17,7 @@ use unmix::{Matrix, Result};
 const LISTED: usize = 24;
 /// Standard deviations at the ends of the colours.
 const ENDS: f64 = 4.0;
-/// Most columns whose names are drawn under the heat map.
+/// Maximum number of columns whose names are drawn under the heat map.
 const NAMED: usize = 48;
 
 /// The section of models whose units are modules; empty for others.
@@ -77,10 +77,10 @@ fn caption(shown: &ShownModules) -> Markup {
             (starts, 0) => { "Units of " (fits(starts)) "; stability is the share of the fits that have the module." }
             (starts, copies) => {
                 "Units of " (fits(starts)) "; stability is the share of the fits that have the module. q is the estimated false "
-                "discovery rate among the modules with at least as much evidence, under the null hypothesis of independent columns: how many such modules, and one more, the same "
-                "fits find in rows with independently permuted columns (" (copies) @if copies == 1 { " copy" } @else { " copies" } "), per copy, over how many they find in "
-                "these rows. For the first k modules it is at least 1/(" (found.permutations) " k). Trust q first, then stability: both are about "
-                "modules, while the verdict on stability in the report of a fit is about single units of one fit, which may be divided differently among the units of other starts."
+                "discovery rate among the modules with at least as much evidence, under the null hypothesis of independent columns: the number of such modules, plus one, that "
+                "the same fits find in rows with independently permuted columns (" (copies) @if copies == 1 { " copy" } @else { " copies" } "), per copy, divided by the number "
+                "that they find in these rows. For the first k modules it is at least 1/(" (found.permutations) " k). Judge a module by q first, then by stability; "
+                "the verdict on stability in the report of a fit is about single units of one fit, which may be divided differently among the units of other starts."
             }
         }
         @if found.modules.iter().any(|m| m.information.is_some()) { " Information is the mutual information of a row and the unit's code, in nats, as of Gaussian codes." }

@@ -76,7 +76,7 @@ fn rows_of(context: &Context<'_>, input: String) -> (&'static str, String) {
 }
 
 /// What it takes to make the page and the model again: the commands or calls that were run, and what the model records of its fit where it
-/// was made before these were recorded. None is composed from its settings, which lack those options of the command that are no settings.
+/// was made before these were recorded. None is composed from its settings, which lack those options of the command that are not settings.
 pub(super) fn reproduce(context: &Context<'_>) -> Markup {
     let commands = &context.options.reproduce;
     let fitted = context.model.report().run.invocation.as_deref();

@@ -39,7 +39,7 @@ pub(super) fn check(model: &Model, options: &Options) -> Result<()> {
     }
 }
 
-/// Whether rows are shown one at a time: where they are in time, or where sources are searched for in columns that are no picture.
+/// Whether rows are shown one at a time: where they are in time, or where sources are searched for in columns that are not a picture.
 pub(super) fn wanted(model: &Model, options: &Options) -> bool {
     let picture = Layout::of(model.features().shape.as_deref()).is_some();
     // Codes that are rotated back to the columns do not belong to components.

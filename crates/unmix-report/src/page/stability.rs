@@ -65,7 +65,7 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
                     }
                     ". "
                 }
-                "Index: mean agreement with the matching component of the other fits less that with their other components."
+                "Index: mean agreement with the matching component of the other fits minus that with their other components."
                 @if !numbers.gaussian.is_empty() {
                     " p (Gaussian): of a test that the codes are Gaussian, on rows that the direction was not fitted to."
                 }

@@ -1,4 +1,4 @@
-//! The truth beside the result, for data whose truth is known.
+//! The result compared with the truth, for data whose truth is known.
 
 use super::Context;
 use super::components::{PICTURE_BYTES, VectorStyle};
@@ -51,7 +51,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
     let pictures = matches!(VectorStyle::of(context), VectorStyle::Pictures(_));
     Ok(super::section(
         "truth",
-        "Truth and result",
+        "True and estimated components",
         html! {
             p.caption {
                 @if pictures { "On the left is a true component, on the right the matched estimate" }
@@ -97,7 +97,7 @@ fn pictures(truth: &Matrix<f64>, pairs: &[Pair], layout: Layout) -> Result<Vec<M
             figure.truth {
                 div.pair {
                     img src=(left) alt=(format!("True component {}", pair.truth));
-                    img src=(right) alt=(format!("Found component {}, cosine {}", pair.found, cosine(pair.cosine)));
+                    img src=(right) alt=(format!("Estimated component {}, cosine {}", pair.found, cosine(pair.cosine)));
                 }
                 figcaption { (heading(pair)) }
             }
@@ -113,7 +113,7 @@ fn curves(truth: &Matrix<f64>, pairs: &[Pair]) -> Vec<Markup> {
     };
     let one = |pair: &Pair| {
         let alt_text = format!(
-            "True component {} and found component {}, cosine {}",
+            "True component {} and estimated component {}, cosine {}",
             pair.truth,
             pair.found,
             cosine(pair.cosine)

@@ -15,7 +15,7 @@ pub(crate) fn well_formed(html: &str) {
             continue;
         }
         let name = tag.split([' ', '\n']).next().unwrap();
-        assert!(!name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric()), "<{tag}> is no tag");
+        assert!(!name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric()), "<{tag}> is not a tag");
         let attributes = &tag[name.len()..];
         assert_eq!(attributes.matches('"').count() % 2, 0, "<{tag}>");
         if name == "style" {

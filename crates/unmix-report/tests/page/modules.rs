@@ -84,7 +84,7 @@ fn modules_are_listed_mapped_and_drawn_by_class() {
 }
 
 #[test]
-fn a_page_without_any_module_says_so() {
+fn a_page_without_any_module_has_a_sentence_about_it() {
     let x = Matrix::from_fn(40, 3, |i, j| ((7 * i * i + 13 * j + i * j) % 29) as f64);
     let features = || Features { names: None, shape: None };
     let spec = Rfn { n_components: 1, max_iter: 20, ..Rfn::default() };

@@ -44,7 +44,7 @@ fn rises_of_ica_are_changes_of_signs() {
 }
 
 #[test]
-fn rises_of_other_solvers_have_reasons_of_their_own() {
+fn increases_of_other_solvers_have_other_reasons() {
     let x = recording(500);
     let fastica = fitted("fastica", &x, json!({"n_components": 3}));
     assert!(shown(&fastica, |_| ()).contains(
@@ -60,7 +60,7 @@ fn rises_of_other_solvers_have_reasons_of_their_own() {
         json!({"n_components": 4, "algorithm": "ksvd", "n_nonzero_coefs": 1, "max_iter": 3, "coder": "omp"}),
     );
     assert!(shown(&ksvd, |_| ()).contains("rises in iterations 3 and 5. K-SVD computes the codes"));
-    // Nothing is said of solvers that are not known.
+    // There is no sentence about unknown solvers.
     let pca = fit(&mut rows(&x, Features::default()), 2);
     assert!(!shown(&pca, |_| ()).contains("The objective rises"));
 }

@@ -64,7 +64,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     let (n, held) = if quick { (1000, 150) } else { (10_000, 2000) };
     let set = grey_patches(lab.options, n, held, lab.run)?;
     lab.note(format!("Data: {}.", set.origin))?;
-    lab.note("lambda of the chapter is 0.1: alpha = 0.05 beside half the squared error. LASSO is the chapter's objective, twice that of alpha.")?;
+    lab.note("lambda of the chapter is 0.1: alpha = 0.05 with half the squared error. LASSO is the chapter's objective, twice that of alpha.")?;
     let m = if quick { 256 } else { 512 };
     let (few, more) = (complete(lab, &set)?, overcomplete(lab, &set, m)?);
     table(lab, &set, &few, &more)?;
@@ -124,12 +124,12 @@ fn overcomplete(lab: &Lab<'_>, set: &GreyPatches, m: usize) -> Result<Vec<Row>> 
     Ok(vec![
         row(format!("palm, {blocks} blocks, {m} atoms"), learn(palm)?, set, known[0]),
         row(format!("online, one epoch, {m} atoms"), learn(online)?, set, known[1]),
-        row(format!("patches, {m}, nothing learned"), unit(data), set, known[2]),
+        row(format!("{m} random patches, not learned"), unit(data), set, known[2]),
     ])
 }
 
 fn table(lab: &mut Lab<'_>, set: &GreyPatches, few: &[Row], more: &[Row]) -> Result<()> {
-    let header = ["dictionary", "codes above .1", "codes not 0", "squared error", "LASSO"];
+    let header = ["dictionary", "codes above .1", "nonzero codes", "squared error", "LASSO"];
     let line = |(name, _, c, _): &Row| {
         let numbers = [c.counted, c.nonzero, c.squared_error, c.objective].map(crate::output::shown);
         std::iter::once(name.clone()).chain(numbers).collect()
@@ -140,7 +140,7 @@ fn table(lab: &mut Lab<'_>, set: &GreyPatches, few: &[Row], more: &[Row]) -> Res
         let known = if set.mnist { *known } else { [""; 4] };
         for (what, ours, known) in [
             ("codes above .1", c.counted, known[0]),
-            ("codes not 0", c.nonzero, known[1]),
+            ("nonzero codes", c.nonzero, known[1]),
             ("squared error of a patch", c.squared_error, known[2]),
             ("LASSO of a patch", c.objective, known[3]),
         ] {
@@ -164,7 +164,7 @@ fn conditions(lab: &mut Lab<'_>, set: &GreyPatches, few: &[Row], more: &[Row]) -
     let (part, of_error) = if exact { (0.65, 0.5) } else { (1.0, 1.0) };
     let ratio = palm.2.objective / best;
     lab.check(
-        "LASSO of palm over the least of 64 atoms",
+        "LASSO of palm over the smallest of 64 atoms",
         ratio,
         ".62",
         &format!("at most {part}"),
@@ -172,7 +172,7 @@ fn conditions(lab: &mut Lab<'_>, set: &GreyPatches, few: &[Row], more: &[Row]) -
     )?;
     let ratio = online.2.objective / best;
     lab.check(
-        "LASSO of online over the least of 64 atoms",
+        "LASSO of online over the smallest of 64 atoms",
         ratio,
         ".59",
         &format!("at most {part}"),
@@ -217,7 +217,7 @@ fn usage(lab: &mut Lab<'_>, exact: bool, msp: &Coded, palm: &Row, online: &Row) 
         lab.check("MSP on raw patches: codes above .1", msp.counted, "17 (20.8)", "14 to 23", counts)?;
         let counts = (16.0..=23.0).contains(&palm.2.counted);
         lab.check("palm: codes above .1", palm.2.counted, "20 (19.7)", "16 to 23", counts)?;
-        lab.check("palm: atoms without use", of_palm, "0", "0", of_palm == 0.0)?;
+        lab.check("palm: unused atoms", of_palm, "0", "0", of_palm == 0.0)?;
         lab.check(
             "online, one epoch: LASSO",
             online.2.objective,
@@ -225,10 +225,10 @@ fn usage(lab: &mut Lab<'_>, exact: bool, msp: &Coded, palm: &Row, online: &Row) 
             "at most .64",
             online.2.objective <= 0.64,
         )?;
-        return lab.check("online: atoms without use", of_online, "", "at most 5", of_online <= 5.0);
+        return lab.check("online: unused atoms", of_online, "", "at most 5", of_online <= 5.0);
     }
-    lab.number("palm: atoms without use", of_palm)?;
-    lab.number("online: atoms without use", of_online)
+    lab.number("palm: unused atoms", of_palm)?;
+    lab.number("online: unused atoms", of_online)
 }
 
 fn figure(lab: &mut Lab<'_>, set: &GreyPatches, few: &[Row], more: &[Row]) -> Result<()> {
@@ -245,7 +245,7 @@ fn figure(lab: &mut Lab<'_>, set: &GreyPatches, few: &[Row], more: &[Row]) -> Re
     let lines = shown.map(|(name, _, c, _)| (name.clone(), c.histogram.clone())).to_vec();
     let names = ("codes above .1".into(), "share of patches".into());
     sheet
-        .add("how many codes a patch has", Content::Lines { lines, names, log_y: false, shaded: Vec::new() });
+        .add("number of codes of a patch", Content::Lines { lines, names, log_y: false, shaded: Vec::new() });
     let some = Matrix::from_fn(P.min(set.held.rows()), P, |i, j| set.held[(i, j)]);
     sheet.add("patches", Content::Photographs { vectors: some, shape: vec![8, 8], columns: 8 });
     lab.figure("dictionaries", &sheet)

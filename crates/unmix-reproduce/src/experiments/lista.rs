@@ -1,4 +1,4 @@
-//! LISTA at 8 and 16 layers, beside as many steps of ISTA and FISTA: errors of known codes, and objectives.
+//! LISTA at 8 and 16 layers, compared with as many steps of ISTA and FISTA: errors of known codes, and objectives.
 
 mod steps;
 
@@ -15,7 +15,7 @@ use unmix_report::{Content, Sheet};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     key: "lista",
     source: CHAPTER,
-    summary: "equations 2.3.22 to 2.3.25: codes by trained layers (LISTA, Gregor & LeCun, LISTA-CP, ALISTA, learned steps) beside as many steps of ISTA and FISTA",
+    summary: "equations 2.3.22 to 2.3.25: codes by trained layers (LISTA, Gregor & LeCun, LISTA-CP, ALISTA, learned steps), compared with the same number of steps of ISTA and FISTA",
     run,
 };
 
@@ -216,7 +216,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
         plan.n, plan.test, plan.m, plan.p, plan.instances
     ))?;
     lab.note(
-        "Published are reference values, measured on other draws with fresh rows in every batch. Errors after 8 layers are those of the intermediate code of the \
+        "The published numbers are reference values, measured on other draws with new rows in every batch. Errors after 8 layers are those of the intermediate code of the \
          network of 16. ISTA and FISTA have, after every number of steps, the alpha that is best for the test rows; FISTA has restarts.",
     )?;
     let mut sheet = Sheet::new("Codes by trained layers, and by steps of ISTA and FISTA", 2);

@@ -93,7 +93,7 @@ fn add(
 ) -> Result<f64> {
     let least = measure::matched(w, truth).least;
     sheet.add(format!("{caption}: cosine {least:.4}"), cloud(&factor::multiply_transposed(x, w)));
-    let quantity = format!("{law}: {caption}, least cosine with the true axes");
+    let quantity = format!("{law}: {caption}, smallest cosine with the true axes");
     lab.beside(quantity, least, published, "other draws of the points")?;
     Ok(least)
 }

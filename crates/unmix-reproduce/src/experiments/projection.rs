@@ -74,7 +74,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     let x = Matrix::from_fn(N, 2, |i, j| [cos, sin][j] * normal(i, 0) + NOISE * normal(i, 1 + j));
     let moved = Matrix::from_fn(N, 2, |i, j| x[(i, j)] + AWAY[j]);
     lab.note(format!(
-        "Data: {N} points x = u z + e, u at {ANGLE} degrees, z of variance 1, e of deviation {NOISE}."
+        "Data: {N} points x = u z + e, u at {ANGLE} degrees, z of variance 1, e of standard deviation {NOISE}."
     ))?;
     // The point with the largest residual is drawn.
     let mut sheet = Sheet::new("A point, its projection and its residual", 3);

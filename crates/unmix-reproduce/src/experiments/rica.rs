@@ -78,9 +78,9 @@ fn weights(lab: &mut Lab<'_>, set: &PatchSet) -> Result<()> {
     for weight in [0.01, 0.1, 1.0, 2.0] {
         let w = learned_filters(lab, set, 1.0, weight, Units::Length)?;
         let share = variance(&w) / most;
-        let caption = format!("beta = {weight} E|x|: keeps {:.0} % of the variance", 100.0 * share);
+        let caption = format!("beta = {weight} E|x|: retains {:.0} % of the variance", 100.0 * share);
         sheet.add(caption, as_pictures(&w, set));
-        let name = format!("beta = {weight} E|x|: variance kept, over that of linear PCA");
+        let name = format!("beta = {weight} E|x|: variance retained, relative to that of linear PCA");
         match weight {
             w if w <= 0.01 => {
                 lab.check(name, share, "works from .01 to .03 (CIFAR-10)", "at least .9", share >= 0.9)?;

@@ -123,13 +123,13 @@ fn recovery(lab: &mut Lab<'_>, method: &str) -> Result<()> {
             variant.recovers.to_string(),
         ]);
     }
-    let header = ["variant", "least cosine, distinct variances", "least cosine, tied variances", "recovers"];
+    let header = ["variant", "smallest cosine, distinct variances", "smallest cosine, equal variances", "recovers"];
     lab.table("recovery", &header, &table)
 }
 
 /// Records both numbers, and checks the one that the published claim is about.
 fn check_both(lab: &mut Lab<'_>, key: &str, recovers: &str, [distinct, tied]: [f64; 2]) -> Result<()> {
-    let names = ["distinct", "tied"].map(|v| format!("{key}: {v} variances, least cosine with the axes"));
+    let names = ["distinct", "equal"].map(|v| format!("{key}: {v} variances, smallest cosine with the axes"));
     let published = published::recovery(key);
     let (at, condition, holds) = if recovers.starts_with("axes") {
         (0, "at least .99", distinct >= 0.99)

@@ -8,7 +8,7 @@ use unmix_report::{Content, Sheet};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     key: "shapes",
     source: "Fig 3, appendices B.1, F.2 and F.4 of sigma-PCA, arXiv 2311.13580v3",
-    summary: "densities of unit variance, a tanh(z/a), the map of orthonormalisation, and forces at a code of unit variance",
+    summary: "densities of unit variance, a tanh(z/a), the map of orthonormalisation, and terms of the learning rules at a code of unit variance",
     run,
 };
 
@@ -50,11 +50,11 @@ fn maps_of_steps(lab: &mut Lab<'_>) -> Result<()> {
 /// `f(z) z` is at least `z²` everywhere: the gradient of a learned deviation has one sign, and the deviation grows without bound.
 fn one_sign(lab: &mut Lab<'_>) -> Result<()> {
     let least = curve(-6.0, 6.0, |z| force(z) * z - z * z).iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
-    lab.check("least value of f(z) z − z²", least, "0", "not below 0", least >= 0.0)
+    lab.check("minimum of f(z) z − z²", least, "0", "non-negative", least >= 0.0)
 }
 
 fn run(lab: &mut Lab<'_>) -> Result<()> {
-    let mut sheet = Sheet::new("Densities, nonlinearities, and forces", 3);
+    let mut sheet = Sheet::new("Densities, nonlinearities, and terms of the learning rules", 3);
     let root3 = 3.0f64.sqrt();
     let root2 = 2.0f64.sqrt();
     let uniform = curve(-4.0, 4.0, |x| if x.abs() <= root3 { 0.5 / root3 } else { 0.0 });
@@ -66,7 +66,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     if let Content::Lines { shaded, .. } = &mut drawn {
         *shaded = vec![(f64::NEG_INFINITY, -2.0), (2.0, f64::INFINITY)];
     }
-    sheet.add("densities of unit variance; grey: beyond two deviations", drawn);
+    sheet.add("densities of unit variance; grey: beyond two standard deviations", drawn);
     let widths = [0.5, 1.0, 2.0, 4.0].map(|a| (format!("a = {a}"), curve(-4.0, 4.0, |z| a * (z / a).tanh())));
     sheet.add("a tanh(z/a)", lines(widths.to_vec(), "z", "h"));
     let maps = STEPS.map(|beta| (format!("beta = {beta}"), curve(0.0, 1.0, move |l| step(beta, l))));

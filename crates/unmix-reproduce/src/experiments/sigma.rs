@@ -92,20 +92,20 @@ fn made_up(lab: &mut Lab<'_>) -> Result<()> {
     let held = LearnedDeviations::of(lab, &x, 10, how, 1e-3)?;
     let name = "synthetic sources";
     lab.check(
-        format!("{name}, no penalty: of 5, deviations that grow at every epoch"),
+        format!("{name}, no penalty: of 5, standard deviations that grow at every epoch"),
         free.growing as f64,
         "all",
         "all",
         free.growing == 5,
     )?;
     let (least, most) = (free.least(), free.most());
-    let quantity = format!("{name}, no penalty: least ratio of learned to true deviation at the end");
+    let quantity = format!("{name}, no penalty: smallest ratio of learned to true standard deviation at the end");
     lab.check(quantity, least, "7.6-9.6", "above 7", least > 7.0)?;
     lab.beside(format!("{name}, no penalty: largest ratio"), most, "7.6-9.6", "other draws of the sources")?;
     let (least, most) = (held.least(), held.most());
     let holds = (least / 4.37 - 1.0).abs() <= 0.02 && (most / 4.37 - 1.0).abs() <= 0.02;
     lab.beside(
-        format!("{name}, penalty 0.001: least ratio at the end"),
+        format!("{name}, penalty 0.001: smallest ratio at the end"),
         least,
         "4.37",
         "see the condition of the largest ratio, which includes it",
@@ -115,7 +115,7 @@ fn made_up(lab: &mut Lab<'_>) -> Result<()> {
     let truth = data.mixing.transposed().top_rows(5);
     for (penalty, learned, published) in [("no penalty", &free, ".9990"), ("penalty 0.001", &held, ".9992")] {
         let cosine = measure::matched(&learned.w, &truth).least;
-        let quantity = format!("{name}, {penalty}: least cosine with the axes");
+        let quantity = format!("{name}, {penalty}: smallest cosine with the axes");
         lab.check(quantity, cosine, published, "at least .99", cosine >= 0.99)?;
     }
     let mut sheet = Sheet::new("Learned over true standard deviation, median of the components", 2);
@@ -163,7 +163,7 @@ fn patches(lab: &mut Lab<'_>) -> Result<()> {
     let named: Vec<(&str, &Vec<f64>)> = lines.iter().map(|(name, course)| (name.as_str(), course)).collect();
     sheet.add("patches, by epoch", courses(&named));
     lab.figure("ratio", &sheet)?;
-    lab.note(format!("Constant rate: 0.01 in the units of the data, deviations 1 at first, as in {PAPER}. Falling rate: rows divided by their size, the rate to zero over the epochs."))?;
+    lab.note(format!("Constant rate: 0.01 in the units of the data, standard deviations 1 at first, as in {PAPER}. Falling rate: rows divided by their size, the rate to zero over the epochs."))?;
     check_both(lab, &set, &early, &late, &held)
 }
 
@@ -191,7 +191,7 @@ fn report_training(
     let matched = measure::matched(&learned.w, reference);
     let name = format!("{}, {epochs} epochs", name(l2, decay));
     for (what, ours, published) in [
-        ("least ratio of learned to true deviation", learned.least(), published[0]),
+        ("smallest ratio of learned to true standard deviation", learned.least(), published[0]),
         ("largest ratio", learned.most(), published[1]),
         ("agreement with the converged filters", matched.mean, published[2]),
         ("components with a cosine above .95", matched.close as f64, published[3]),
@@ -205,7 +205,7 @@ fn report_training(
     }
     let (least, most) = (learned.least(), learned.most());
     let caption =
-        format!("{name}: {least:.1} to {most:.1} times the deviation, agreement {:.2}", matched.mean);
+        format!("{name}: {least:.1} to {most:.1} times the standard deviation, agreement {:.2}", matched.mean);
     sheet.add(caption, as_pictures(&by_variance(&learned.w, set), set));
     Ok(matched)
 }
@@ -219,14 +219,14 @@ fn check_both(
     held: &(LearnedDeviations, MatchedCosines),
 ) -> Result<()> {
     // Not all of them: the deviation of a filter that turns towards smaller variance decreases with it.
-    let quantity = format!("no penalty: of {K}, deviations that grow at every epoch");
+    let quantity = format!("no penalty: of {K}, standard deviations that grow at every epoch");
     lab.number(quantity, late.0.growing as f64)?;
     let mean = &late.0.mean;
     let (first, last) = (mean[0], mean[mean.len() - 1]);
-    let quantity = "no penalty: mean learned deviation after the first epoch";
+    let quantity = "no penalty: mean learned standard deviation after the first epoch";
     lab.beside(quantity, first, "10", "training by other batches, which are random")?;
     let rises = mean.windows(2).all(|pair| pair[1] > pair[0]);
-    lab.check("no penalty: mean learned deviation at the end", last, "90", "grows at every epoch", rises)?;
+    lab.check("no penalty: mean learned standard deviation at the end", last, "90", "grows at every epoch", rises)?;
     let growth = middle(&late.0.ratio) / middle(&early.0.ratio);
     lab.check("no penalty: median ratio, late over early", growth, "grows", "above 1.2", growth > 1.2)?;
     if set.known != PublishedPictures::Cifar10 {

@@ -49,11 +49,11 @@ fn separated(
     let (_, y) =
         shown(lab, &mut sheet, name, "linear PCA", "pca", json!({"n_components": 3}), &data, linear)?;
     let correlation = measure::correlations(&y, &data.sources)[0];
-    let (says, condition, holds) = match setting {
+    let (claim, condition, holds) = match setting {
         SignalDesign::Distinct => ("separates", "at least .98", correlation >= 0.98),
         _ => ("does not separate", "below .9", correlation < 0.9),
     };
-    lab.check(format!("{name}: linear PCA {says}"), correlation, linear, condition, holds)?;
+    lab.check(format!("{name}: linear PCA {claim}"), correlation, linear, condition, holds)?;
     let (w, y) = shown(
         lab,
         &mut sheet,
@@ -69,7 +69,7 @@ fn separated(
         format!("{name}: sigma-PCA separates"),
         correlation,
         ">= .995",
-        "least correlation >= .995",
+        "smallest correlation >= .995",
         correlation >= 0.995,
     )?;
     let most = if setting == SignalDesign::TwoEqual { 0.005 } else { 0.01 };
@@ -120,7 +120,7 @@ fn other_draws(lab: &mut Lab<'_>) -> Result<()> {
             let w = filters(&lab.fit("sigma-pca", settings, &data.x)?);
             apart = apart.max(measure::orthonormality(&w));
         }
-        let quantity = format!("{name}, {draws} other draws: sigma-PCA, least correlation");
+        let quantity = format!("{name}, {draws} other draws: sigma-PCA, smallest correlation");
         lab.check(quantity, least, ">= .995", "at least .995 in each", least >= 0.995)?;
         let quantity = format!("{name}, {draws} other draws: sigma-PCA as published, worst orthonormality");
         lab.check(quantity, apart, "<= .08", "at most .08 in each", apart <= 0.08)?;
@@ -141,8 +141,8 @@ fn shown(
 ) -> Result<(Matrix<f64>, Matrix<f64>)> {
     let (model, y) = codes(lab, method, settings, &data.x)?;
     let least = measure::correlations(&y, &data.sources)[0];
-    sheet.add(format!("{caption}: least correlation {least:.4}"), as_courses(&y));
-    let quantity = format!("{name}: {caption}, least correlation with the sources");
+    sheet.add(format!("{caption}: smallest correlation {least:.4}"), as_courses(&y));
+    let quantity = format!("{name}: {caption}, smallest correlation with the sources");
     lab.beside(quantity, least, published, "depends on the draw of the noise")?;
     Ok((filters(&model), y))
 }
@@ -186,7 +186,7 @@ fn oblique(lab: &mut Lab<'_>) -> Result<()> {
     let white = codes(lab, "pca", json!({"n_components": 3, "whiten": true}), &data.x)?.1;
     let y = codes(lab, "sigma-pca", json!({"n_components": 3}), &white)?.1;
     let two = measure::correlations(&y, &data.sources)[0];
-    sheet.add(format!("two layers: least correlation {two:.4}"), as_courses(&y));
+    sheet.add(format!("two layers: smallest correlation {two:.4}"), as_courses(&y));
     lab.check(format!("{name}: two layers separate"), two, ".9964-.9998", "at least .99", two >= 0.99)?;
     layers(lab, name, &white, &data)?;
     shown(lab, &mut sheet, name, "FastICA", "fastica", json!({"n_components": 3}), &data, ".9964-.9998")?;
@@ -203,9 +203,9 @@ fn layers(lab: &mut Lab<'_>, name: &str, white: &Matrix<f64>, data: &MixedSource
     let encoder = json!({"variant": "ema-scaled-tanh", "sigma": "one"});
     for (caption, input, given, range, least) in [
         ("linear and nonlinear layer, trained decoder", white, &literal, ".97-.9999", 0.97),
-        ("linear and nonlinear layer, the decoder held", white, &encoder, ".98-.9998", 0.98),
+        ("linear and nonlinear layer, with a fixed decoder", white, &encoder, ".98-.9998", 0.98),
         ("two nonlinear layers, eq. 43 as printed", &nonlinear, &literal, ".969-1.000", 0.969),
-        ("two nonlinear layers, eq. 43 with the decoder held", &nonlinear, &encoder, ".981-1.000", 0.981),
+        ("two nonlinear layers, eq. 43 with with a fixed decoder", &nonlinear, &encoder, ".981-1.000", 0.981),
     ] {
         let settings = published(given.clone());
         let found = measure::correlations(&codes(lab, "sigma-pca", settings, input)?.1, &data.sources)[0];

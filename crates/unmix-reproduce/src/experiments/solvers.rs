@@ -11,7 +11,7 @@ use unmix_report::{Content, Sheet};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     key: "lasso-solvers",
     source: CHAPTER,
-    summary: "section 2.3: subgradients, ISTA, FISTA with and without restarts and coordinate descent on one lasso, beside their bounds",
+    summary: "section 2.3: subgradients, ISTA, FISTA with and without restarts and coordinate descent on one lasso, compared with their bounds",
     run,
 };
 
@@ -213,7 +213,7 @@ fn curves(lab: &mut Lab<'_>, one: &Instance, sheet: &mut Sheet) -> Result<()> {
     };
     all.push(bound("bound of ISTA", &|k| size / k));
     all.push(bound("bound of FISTA", &|k| 4.0 * size / ((k + 1.0) * (k + 1.0))));
-    sheet.add("64 numbers, 256 atoms, 8 of them used", lines(all));
+    sheet.add("64 columns, 256 atoms, 8 of them active", lines(all));
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use unmix_report::{Content, Sheet, Stroke, StrokeKind};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     key: "sphere-norms",
     source: CHAPTER,
-    summary: "Fig 2.5: on the sphere the largest l4 norm and the least l1 norm are those of sparse vectors, and of filters of sparse codes",
+    summary: "Fig 2.5: on the sphere the largest l4 norm and the smallest l1 norm are those of sparse vectors, and of filters of sparse codes",
     run,
 };
 
@@ -73,14 +73,14 @@ fn ball(p: f64) -> Curve {
 fn run(lab: &mut Lab<'_>) -> Result<()> {
     let mut sheet = Sheet::new("Norms on the sphere, and sparse codes", 3);
     let balls = vec![("l1", ball(1.0)), ("l2", ball(2.0)), ("l4", ball(4.0))];
-    sheet.add("vectors of norm 1: they touch where one entry is 0", lines(balls, ("first entry", "second")));
+    sheet.add("vectors of norm 1: the curves touch where one entry is 0", lines(balls, ("first entry", "second")));
     let (fourth, size) = (around(|x, y| x.powi(4) + y.powi(4)), around(|x, y| x.abs() + y.abs()));
-    let norms = vec![("sum of fourth powers", fourth.clone()), ("sum of sizes", size.clone())];
+    let norms = vec![("sum of fourth powers", fourth.clone()), ("sum of absolute values", size.clone())];
     sheet.add("of vectors of length 1, by their direction", lines(norms, ("degrees", "")));
     let sparse = [0.0, 90.0];
     for (quantity, curve, end, published) in [
         ("largest sum of fourth powers", fourth.clone(), 1.0, "1, at sparse vectors"),
-        ("least sum of sizes", negative(&size), -1.0, "1, at sparse vectors"),
+        ("smallest sum of absolute values", negative(&size), -1.0, "1, at sparse vectors"),
     ] {
         let largest = curve.iter().map(|p| p.1).fold(f64::NEG_INFINITY, f64::max);
         let holds = (largest - end).abs() < 1e-12 && farthest(&peaks(&curve), &sparse) < 1e-9;
@@ -88,7 +88,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     }
     let least = fourth.iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
     lab.check(
-        "least sum of fourth powers",
+        "smallest sum of fourth powers",
         least,
         "1/2",
         "1/2, where entries are equal",
@@ -114,27 +114,27 @@ fn of_rows(lab: &mut Lab<'_>, sheet: &mut Sheet) -> Result<()> {
         kind: StrokeKind::Line,
     };
     sheet.add(
-        "rows of two orthogonal atoms, a fifth of the codes not 0",
+        "rows of two orthogonal atoms, a fifth of the codes nonzero",
         Content::Plane { points, strokes: vec![stroke(0), stroke(1)] },
     );
     sheet.add(
         "mean fourth power of the codes of a filter",
         lines(vec![("", fourth.clone())], ("degrees", "")),
     );
-    sheet.add("mean size of the codes of a filter", lines(vec![("", size.clone())], ("degrees", "")));
+    sheet.add("mean absolute value of the codes of a filter", lines(vec![("", size.clone())], ("degrees", "")));
     let directions = |rows: &Matrix<f64>| -> Vec<f64> {
         (0..rows.rows()).map(|i| rows[(i, 1)].atan2(rows[(i, 0)]).to_degrees().rem_euclid(180.0)).collect()
     };
     let truth = directions(&made.atoms);
     for (quantity, curve) in
-        [("peaks of the mean fourth power", fourth), ("least mean sizes", negative(&size))]
+        [("maxima of the mean fourth power", fourth), ("minima of the mean absolute value", negative(&size))]
     {
         let off = farthest(&peaks(&curve), &truth);
         lab.check(format!("{quantity}: degrees from the atoms"), off, "0", "at most 2", off <= 2.0)?;
     }
     for (name, settings, most) in [
         ("fourth powers (MSP)", json!({"precondition": false, "polish": false, "refine": false}), 2.0),
-        ("sizes (l1)", json!({"precondition": false, "algorithm": "l1"}), 1e-6),
+        ("absolute values (l1)", json!({"precondition": false, "algorithm": "l1"}), 1e-6),
     ] {
         let found = directions(&filters(&lab.fit("complete-dictionary", settings, &made.x)?));
         let off = farthest(&found, &truth);

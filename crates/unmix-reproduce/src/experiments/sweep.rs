@@ -88,7 +88,7 @@ fn check_kurtosis(
         lab.check("kurtosis at a = 2", first, "2.7", "within .3 of 2.7", holds)?;
         let wide = rising.iter().filter(|p| p.0 >= 6.0).map(|p| p.1);
         let (low, high) = wide.fold((f64::INFINITY, 0.0f64), |(l, h), k| (l.min(k), h.max(k)));
-        lab.check("least kurtosis from a = 6 on", low, "9.7", "at least 9", low >= 9.0)?;
+        lab.check("smallest kurtosis from a = 6 on", low, "9.7", "at least 9", low >= 9.0)?;
         lab.check("largest kurtosis from a = 6 on", high, "11.4", "at most 12", high <= 12.0)?;
     }
     lab.check(
@@ -113,10 +113,10 @@ fn scaling(lab: &mut Lab<'_>) -> Result<()> {
     for factor in [0.01f32, 100.0, 1000.0] {
         let w = fit(lab, factor)?;
         let least = measure::matched(&w, &reference).least;
-        sheet.add(format!("times {factor}: least cosine {least:.6}"), as_pictures(&w, &set));
+        sheet.add(format!("times {factor}: smallest cosine {least:.6}"), as_pictures(&w, &set));
         // In single precision, a factor that is not a power of two rounds every number.
         lab.check(
-            format!("times {factor}: least cosine with the filters of the patches themselves"),
+            format!("times {factor}: smallest cosine with the filters of the patches themselves"),
             least,
             "same filters",
             "at least .999",

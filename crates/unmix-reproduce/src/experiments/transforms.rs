@@ -49,7 +49,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
             let holds = if works { aligned >= 0.99 } else { aligned < 0.95 };
             sheet.add(format!("{title}: {aligned:.3}"), points(&codes));
             lab.check(
-                format!("{name}: {title}, least correlation with a source"),
+                format!("{name}: {title}, smallest correlation with a source"),
                 aligned,
                 "",
                 condition,
@@ -78,7 +78,7 @@ fn clouds(lab: &mut Lab<'_>) -> Result<()> {
         };
         before.push((format!("{name}, rotated"), points(&x)));
         after.push((format!("{name} along the axes found: {aligned:.3}"), points(&codes)));
-        let quantity = format!("{name}: sigma-PCA, least correlation with a source in five draws");
+        let quantity = format!("{name}: sigma-PCA, smallest correlation with a source in five draws");
         let (published, condition, holds) = match name {
             "circle" => ("not identifiable", "below 0.95", aligned < 0.95),
             _ => ("aligned", "at least 0.99", aligned >= 0.99),

@@ -38,8 +38,8 @@ fn groups(x: &Matrix<f64>, labels: &[usize], name: &str) -> Content {
 fn run(lab: &mut Lab<'_>) -> Result<()> {
     let [plane, line, other] = SIZES;
     lab.note(format!(
-        "Data: {plane} points of a plane and {line} and {other} of two lines through 0 in space, normal along them, noise of deviation {} \
-         and {}.",
+        "Data: {plane} points of a plane and {line} and {other} of two lines through 0 in space, normal along them, with noise of standard \
+         deviation {} and {}.",
         NOISE[0], NOISE[1]
     ))?;
     let seeds = if lab.options.quick { 0..1 } else { SEEDS };

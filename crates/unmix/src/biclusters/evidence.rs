@@ -9,7 +9,7 @@ use crate::select::ln_gamma;
 use crate::stats::{Gather, GatherMoments, Packer, Partial, Unpacker};
 use std::borrow::Cow;
 
-/// Standard deviations at which cells are clipped, so that a few extreme cells are no module.
+/// Standard deviations at which cells are clipped, so that a few extreme cells are not a module.
 const ENDS: f64 = 3.0;
 
 /// Mean and standard deviation of every column.

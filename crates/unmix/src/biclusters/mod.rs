@@ -5,8 +5,8 @@
 //! independent components if the method has such a start, and groups the units of all fits; the fraction of fits with a unit in a group is
 //! its *stability*. Modules are in the order of their *evidence*: the gain in log-likelihood by their rows and columns, minus what a search over
 //! all sets of this size gains by chance, so that large and small modules are comparable. The same is done for rows whose columns are permuted
-//! independently of each other: the *q-value* of a module is the number of modules of permuted rows that have at least as much evidence, and one
-//! more, per permutation, divided by the number of modules of the rows that have. This null distribution has the marginal distribution of every
+//! independently of each other: the *q-value* of a module is the number of modules of permuted rows that have at least as much evidence, plus one,
+//! per permutation, divided by the number of modules of the rows that have. This null distribution has the marginal distribution of every
 //! column and no correlations, so it does not account for correlated columns; the evidence does, as far as their correlation is dense in the rows.
 //!
 //! The rule for member columns is that of S. Hochreiter et al. (2010), FABIA,

@@ -17,7 +17,7 @@ pub enum Bytes<'a> {
         file: File,
         /// Its length when it was opened.
         len: u64,
-        /// When it was last modified before it was opened; `None` if the system does not say it, or if no other program can write to it.
+        /// When it was last modified before it was opened; `None` if the system does not report it, or if no other program can write to it.
         modified: Option<SystemTime>,
         /// Its path, for messages.
         path: PathBuf,

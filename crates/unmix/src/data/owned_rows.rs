@@ -82,7 +82,7 @@ mod tests {
     use crate::data::{Features, Rows};
 
     #[test]
-    fn rows_are_lent_read_and_given_away() {
+    fn rows_are_borrowed_read_and_moved() {
         let numbers: Vec<f64> = (0..12).map(f64::from).collect();
         let held = OwnedRows::new(numbers.clone(), 3);
         assert_eq!(held.lend(1..3), Some(&numbers[3..9]));

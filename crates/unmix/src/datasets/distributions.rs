@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn uneven_distributions_are_skewed_and_even_ones_are_not() {
+    fn asymmetric_distributions_are_skewed_and_symmetric_ones_are_not() {
         let (stream, n) = (Stream::new(5, 98), 200_000u64);
         for (name, distribution) in DISTRIBUTIONS.into_iter().filter(|(name, _)| name.contains("humps")) {
             let third = (0..n).map(|i| distribution.draw(&stream, i).powi(3)).sum::<f64>() / n as f64;

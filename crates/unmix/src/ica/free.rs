@@ -302,7 +302,7 @@ mod tests {
             }
             // The negative gradient gave no decrease either.
             assert!(search.memory.history.is_empty() && largest(&at.gradient) < 1e-10, "seed {seed}");
-            // A tolerance that rounding allows is met; of one that it does not allow the outcome says so.
+            // A tolerance that rounding allows is met; if rounding does not allow it, the outcome reports it.
             for (tol, outcome) in [(1e-9, Outcome::Converged), (0.0, Outcome::Stalled)] {
                 let (contrast, limits) = (Contrast::LogCosh(1.0).into(), Limits { tol, max_iter: 1000 });
                 let found = solve(&view, None, contrast, true, identity(k), &limits, &run).unwrap();

@@ -87,7 +87,7 @@ fn by_more_sums(
     Ok(spec.fit_sums(&sums, features, run)?.with_notes(rows.notes()))
 }
 
-/// [`partial_fit`] with the tables that a method accepts beside its settings, by name. A stream that has begun keeps its tables.
+/// [`partial_fit`] with the tables that a method accepts in addition to its settings, by name. A stream that has begun keeps its tables.
 ///
 /// # Errors
 ///
@@ -110,7 +110,7 @@ pub fn partial_fit_given(
 }
 
 /// [`partial_fit`] starting from `before`, if it is a model of the method named `key` that stores the state of a stream: with its settings,
-/// overridden by `given`. `None` if there is nothing to continue, and if tables are given beside the settings: they are initial values, as
+/// overridden by `given`. `None` if there is nothing to continue, and if tables are given in addition to the settings: they are initial values, as
 /// is `before`, and a fit from both is refused.
 ///
 /// # Errors
@@ -147,7 +147,7 @@ pub fn fit(key: &str, settings: &Map<String, Value>, rows: &mut AnyRows<'_>, run
     fit_given(key, settings, Tensors::new(), rows, run)
 }
 
-/// [`fit`] with the tables that a method accepts beside its settings, by name, such as a dictionary.
+/// [`fit`] with the tables that a method accepts in addition to its settings, by name, such as a dictionary.
 ///
 /// # Errors
 ///

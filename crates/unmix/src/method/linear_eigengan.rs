@@ -32,8 +32,8 @@ settings! {
         /// That of [PPCA](super::Ppca::n_components).
         pub n_components: Components, as in ppca::SETTINGS;
         /// Blocks of components that share one scale: their sizes, in decreasing order of variance, whose sum is the number of components; 'bic' for
-        /// the blocks with the smallest Bayesian information criterion, and their number where `n_components` is null; null for a scale of its own
-        /// for every component, as missing cells require.
+        /// the blocks with the smallest Bayesian information criterion, and their number where `n_components` is null; null for a separate scale
+        /// for every component, which missing cells require.
         pub groups: Option<Blocks> = null, Kind::AnyOf(&[Kind::per_component(&Kind::at_least(1)), Kind::Words(BlockRule::NAMES), Kind::Null]);
         /// That of [PPCA](super::Ppca::noise_floor).
         pub noise_floor: f64, as in ppca::SETTINGS;
@@ -70,7 +70,7 @@ choices! {
 pub(super) const METHOD: Method = Method {
     key: "linear-eigengan",
     class: "LinearEigenGAN",
-    summary: "probabilistic PCA with latent variables along its axes, alone or in blocks of equal scale",
+    summary: "probabilistic PCA with latent variables along the principal axes, optionally in blocks of equal scale",
     settings: SETTINGS,
     variants: &[],
     accepts: Accepts { sparse: true, weights: true, stream: true, remote: true, missing: true },

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::num::Matrix;
 
-/// Amari's distance of a gain matrix, `components mixing` (Amari, Cichocki & Yang 1996): 0 if every estimated source is one true source
+/// The Amari distance of a gain matrix, `components mixing` (Amari, Cichocki & Yang 1996): 0 if every estimated source is one true source
 /// up to its scale, 1 if every one is a mixture of all with equal weights. `O(k²)`.
 ///
 /// # Errors
@@ -13,9 +13,9 @@ pub fn amari_distance(gain: &Matrix<f64>) -> Result<f64> {
     let k = gain.rows();
     let wrong = |found: String| {
         Error::unsupported(
-            "Amari's distance",
+            "the Amari distance",
             found,
-            "give the product of unmixing and mixing matrix, as many rows as columns",
+            "give the product of the unmixing and the mixing matrix, with as many rows as columns",
         )
     };
     if k < 2 || gain.cols() != k {

@@ -260,7 +260,7 @@ impl Model {
     pub(crate) fn of_stream(self, notes: &[String]) -> Self {
         let n = self.report.n_samples;
         let early = self.report.outcome.is_early().then(|| {
-            format!("the pass over the rows ended early: the model has seen {n} rows, and the others can be added to it")
+            format!("the pass over the rows ended early: the model contains {n} rows, and the others can be added to it")
         });
         self.with_notes(&notes.iter().cloned().chain(early).collect::<Vec<_>>())
     }

@@ -16,7 +16,7 @@ pub fn row_of_pictures(patch: Option<(usize, usize)>, standardised: bool) -> Str
 }
 
 impl Model {
-    /// The same model, with a record of what a row was, of [`row_of_pictures`]; `None` for rows that are no pictures.
+    /// The same model, with a record of what a row was, of [`row_of_pictures`]; `None` for rows that are not pictures.
     pub fn with_pictures(mut self, row: Option<String>) -> Self {
         self.report.run.pictures = row;
         self

@@ -15,7 +15,7 @@ pub trait Fit: Send + Sync {
     fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model>;
     /// Fits rows of double precision.
     fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model>;
-    /// Takes the tables that are given beside the settings, by name, validated by [`Method::check_tensors`].
+    /// Takes the tables that are given in addition to the settings, by name, validated by [`Method::check_tensors`].
     fn given(&mut self, tensors: Tensors) -> Result<()> {
         tensors
             .into_keys()
@@ -75,7 +75,7 @@ pub struct Accepts {
     pub weights: bool,
     /// Rows that do not fit in memory: a fit of a few components with the default settings holds a part of the rows whose size is limited,
     /// or coordinates of all of them up to 1 GiB, and reads them from their source in every pass. Settings with which all rows or
-    /// all codes are held say so in their description. Without it a fit holds all rows.
+    /// all codes are held state it in their description. Without it a fit holds all rows.
     pub stream: bool,
     /// Rows held by remote workers ([`Rows::remote`]): a fit with the default settings needs only sums over them. Settings that need the rows
     /// themselves are refused when they are used. Without it every fit is refused.
@@ -154,7 +154,7 @@ impl Method {
         self.settings.iter().filter(|s| s.tensor)
     }
 
-    /// Validates the tables that are given beside the settings.
+    /// Validates the tables that are given in addition to the settings.
     ///
     /// # Errors
     ///
@@ -188,7 +188,7 @@ impl Method {
         })
     }
 
-    /// Constructs a specification from settings and the tables beside them.
+    /// Constructs a specification from settings and the tables given with them.
     ///
     /// # Errors
     ///

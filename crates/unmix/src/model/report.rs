@@ -164,7 +164,7 @@ impl Report {
         value
     }
 
-    /// The warnings that leave something in doubt: all except exact statements about the rows, or about the accuracy of a fit that has converged.
+    /// The warnings that concern the validity of the result: all except exact statements about the rows, or about the accuracy of a fit that has converged.
     pub fn doubts(&self) -> impl Iterator<Item = &str> {
         let is_exact = |text: &str| EXACT.iter().any(|words| text.contains(words));
         self.warnings.iter().map(String::as_str).filter(move |text| !is_exact(text))
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_exact_statements_leave_no_doubt() {
+    fn only_exact_statements_do_not_concern_the_validity() {
         let mut report = Report::closed_form("x", 10.0, 4, Dtype::F64, 0);
         report.warnings.extend((1..3).filter_map(|c| constant_columns(c, 4, "loadings")));
         (report.outcome, report.residual, report.tol) = (Outcome::Converged, Some(1e-9), Some(0.0));

@@ -380,10 +380,10 @@ mod tests {
         assert!(!stalled(&falling, 10), "it still falls");
         assert!(stalled(&with(&[least; 10]), 10), "ten that are no smaller");
         assert!(!stalled(&with(&[least; 9]), 10), "nine of them are not ten");
-        // The way past a saddle: larger for a while, then smaller than ever.
+        // Past a saddle: larger for some sweeps, then smaller than before.
         assert!(!stalled(&with(&[[2.0 * least; 9].as_slice(), &[0.9 * least]].concat()), 10));
         assert!(!stalled(&[1.0; 20], 10) && stalled(&[1.0; 21], 10), "as many before as after, and one");
-        // Behind a saddle: larger than at the saddle, but smaller from sweep to sweep.
+        // After a saddle: larger than at the saddle, but smaller from sweep to sweep.
         let behind: Vec<f64> = (0..40).map(|i| 4.0 * 0.9f64.powi(i) * least).collect();
         assert!((2..13).all(|last| !stalled(&with(&behind[..last]), 10)));
     }

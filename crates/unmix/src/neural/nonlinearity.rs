@@ -123,7 +123,7 @@ impl<T: Real> TypedNonlinearity<T> {
     /// `z` becomes `phi(z)`, and `score_slope` its derivative.
     pub fn score_and_slope(&self, z: &mut [T], score_slope: &mut [T]) {
         let one = T::from_f64(1.0);
-        // Two loops: one with a branch for every number is four times slower.
+        // Two loops: one with a branch for every number is slower.
         match self.slope {
             Slope::One => self.activation.each(
                 z,
@@ -231,7 +231,7 @@ mod tests {
                 };
                 for (i, (up, down)) in at(1e-6).iter().zip(at(-1e-6)).enumerate() {
                     let numeric = (up - down) / 2e-6;
-                    // The sign's slope is a spike at 0, which no code meets.
+                    // The sign's slope is 0 except at 0, where no code is.
                     let smooth = function != ActivationFunction::Sign || z[i].abs() > 1e-3;
                     assert!(
                         !smooth || (score_slope[i] - numeric).abs() < 1e-6,

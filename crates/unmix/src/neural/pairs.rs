@@ -75,7 +75,7 @@ pub enum Unresolved {
     NoStandardError,
     /// The bound of its sampling error, this angle in rad, is too large.
     LargeAngle(f64),
-    /// The least cosine between it and the corresponding components of the halves of the rows, which is too small.
+    /// The smallest cosine between it and the corresponding components of the halves of the rows, which is too small.
     HalvesDisagree(f64),
     /// The fit ended before it converged.
     NotConverged,

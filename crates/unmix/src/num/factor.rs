@@ -395,8 +395,8 @@ pub(crate) fn subtract_product(out: &mut Matrix<f64>, a: &Matrix<f64>, b: &Matri
     product(out, Accum::Add, a.faer(), b.faer(), -1.0);
 }
 
-/// Number of terms of a sum in one call of the library's product: with tens of thousands of terms, shared between threads, it was
-/// measured up to 15 times slower than in panels.
+/// Number of terms of a sum in one call of the library's product: with tens of thousands of terms, shared between threads, it is
+/// slower than in panels.
 const PANEL: usize = 1024;
 
 fn product(out: &mut Matrix<f64>, beta: Accum, a: MatRef<'_, f64>, b: MatRef<'_, f64>, alpha: f64) {

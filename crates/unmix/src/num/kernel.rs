@@ -277,7 +277,7 @@ pub(crate) fn product<T: Real>(out: &mut [T], a: &[T], b: &[T], n: usize, p: usi
 /// `total += a' b`, all row-major: `a` is `n x k`, `b` is `n x p`, `total` is `k x p`. The product of the block is computed in `T`,
 /// the total in `f64`.
 pub(crate) fn add_cross<T: Real>(total: &mut [f64], a: &[T], b: &[T], n: usize, k: usize, p: usize) {
-    /// With fewer rows of the total than this, most of a tile is unused: the library's product is up to five times faster.
+    /// With fewer rows of the total than this, most of a tile is unused: the library's product is faster.
     const FEW: usize = 8;
     if k >= FEW {
         return T::add_cross_rows(total, a, b, n, k, p);

@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_memory_of_one_direction_grows_with_the_columns() {
-        // 12 million pixels of three colours: more than most machines have.
+        // 12 million pixels of three colours: more memory than most machines have.
         assert!(inverse_bytes(36_000_000, 1) > 100_000_000_000);
         assert!(inverse_bytes(50_000, 1) < 200_000_000);
     }

@@ -1,5 +1,5 @@
-//! The polar factor of a small square matrix by Newton's iteration. Measured: 73 microseconds for 40 x 40, against 200 with
-//! singular values; 1.9 milliseconds for 128 x 128, against 2.5.
+//! The polar factor of a small square matrix by Newton's iteration, which is faster than singular values for small
+//! sizes.
 
 use super::{Matrix, factor, widest};
 

@@ -4,7 +4,7 @@
 
 use super::{Panels, Real, Terms, pack, parallel, simd::SIMD_WIDTH, widest};
 
-/// Most rows of a batch that one thread processes at a time: with fewer, panels of weights are read more often than used.
+/// Maximum number of rows of a batch that one thread processes at a time: with fewer, panels of weights are read more often than used.
 const SLICE: usize = 64;
 /// Rows of a batch up to which it is one slice.
 const WHOLE: usize = 32;

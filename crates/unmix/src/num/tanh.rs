@@ -17,8 +17,7 @@
 use super::{Real, widest};
 use std::ops::{Add, Div, Mul, MulAssign, Neg, Sub};
 
-/// Functions of one number, for both types. Inlined into loops that `widest` runs, they take about 1 ns per number in double
-/// precision, a third of that in single.
+/// Functions of one number, for both types, to be inlined into loops that `widest` runs.
 pub trait Elementary:
     Copy
     + Add<Output = Self>

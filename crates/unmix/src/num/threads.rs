@@ -15,7 +15,7 @@ pub fn set_num_threads(n: usize) {
 }
 
 /// The number of threads used unless a run sets another: that of [`set_num_threads`], else `UNMIX_NUM_THREADS`, else the number
-/// that this process may use (affinity and control groups included). A variable that is no positive integer counts as not set: programs refuse
+/// that this process may use (affinity and control groups included). A variable that is not a positive integer counts as not set: programs refuse
 /// it first, by [`check_variable`].
 pub fn num_threads() -> usize {
     match CHOSEN.load(Ordering::Relaxed) {

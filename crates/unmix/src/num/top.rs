@@ -28,13 +28,12 @@ const WATCHED: u64 = 3;
 
 /// Options for the first `k` pairs of a `p x p` matrix in memory; `None` if the full decomposition is expected to be faster.
 ///
-/// Measured for `p` from 500 to 2000 on spectra `1/j`, `1/sqrt(j)`, and on a few directions above a noise floor: if the iteration
-/// ends within this basis, it is three to ten times faster than the full decomposition, and it is abandoned early for a flat
-/// spectrum.
-pub(crate) fn pays(p: usize, k: usize) -> Option<SearchOptions> {
+/// The size of the basis is the one within which the iteration was faster for `p` from 500 to 2000 on spectra `1/j`, `1/sqrt(j)`, and
+/// on a few directions above a noise floor; it is abandoned early for a flat spectrum.
+pub(crate) fn search_options(p: usize, k: usize) -> Option<SearchOptions> {
     let max_basis = 2 * p / 5;
-    let pays = k > 0 && p >= 512 && 2 * k + 6 * (NARROW + FRESH) <= max_basis;
-    pays.then_some(SearchOptions { k, tol: 0.0, block: NARROW, max_basis, impatient: true })
+    let suitable = k > 0 && p >= 512 && 2 * k + 6 * (NARROW + FRESH) <= max_basis;
+    suitable.then_some(SearchOptions { k, tol: 0.0, block: NARROW, max_basis, impatient: true })
 }
 
 /// Maximum number of blocks of a restarted iteration: about forty fillings of the basis.

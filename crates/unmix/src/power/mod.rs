@@ -76,14 +76,14 @@ pub enum Shift {
     /// The slope of each row times that row of `A`, as in FastICA.
     Slope,
     /// This number times `A` until no entry changes by 0.05 or more in a step, then the slope. A step that decreases the objective is
-    /// rejected, and the slope is not used for some iterations; after the second rejection it is not used any more.
+    /// rejected, and the slope is not used for some iterations; after the second rejection it is no longer used.
     Hybrid(f64),
 }
 
 /// The largest change of an entry at which [`Shift::Hybrid`] begins to subtract slopes.
 pub(crate) const NEAR: f64 = 0.05;
 
-/// Number of rejected steps after which slopes are not used any more.
+/// Number of rejected steps after which slopes are no longer used.
 const DROPS: u8 = 2;
 
 /// A change of at most this many machine epsilons of the rows is due to rounding.

@@ -45,7 +45,7 @@ const PACE: u32 = 100;
 /// let checkpoint = Checkpoint::new(&path).every(0.5).resume(true);
 /// let run = Run { checkpoint: Some(&checkpoint), ..Run::default() };
 /// let model = Ica::default().fit(&mut Rows::from_slice(&x, 4)?, &run)?;
-/// // Once the model is stored, the checkpoint is not needed any more.
+/// // Once the model is stored, the checkpoint is no longer needed.
 /// checkpoint.remove()?;
 /// # Ok::<(), unmix::Error>(())
 /// ```

@@ -1,4 +1,4 @@
-//! The table of the options of a fit that users give and that are no settings of its method.
+//! The table of the options of a fit that users give and that are not settings of its method.
 
 /// An option of a fit, by the names that it has in each interface.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ const fn option(
     RunOption { field, flag: Some(flag), example, parameter: Some(parameter), default }
 }
 
-/// All options of a fit that are no settings, in the order of the parameters in Python. `unmix fit`, the classes of the Python package with their
+/// All options of a fit that are not settings, in the order of the parameters in Python. `unmix fit`, the classes of the Python package with their
 /// constraints and docstrings, and the page on long fits have them, each in its own notation; they are generated from the table or
 /// compared with it by tests, so that an option that is added here cannot be forgotten there.
 pub const RUN_OPTIONS: &[RunOption] = &[

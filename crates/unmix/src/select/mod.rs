@@ -39,7 +39,7 @@ pub use table::{Choice, Criterion, Table, select_components};
 use crate::error::{Error, Result};
 use crate::spectrum::Decomposition;
 
-/// Refuses names of rules of which one is given twice: a slip, such as `bic,bic` for `bic,aic`.
+/// Refuses names of rules of which one is given twice: a typing error, such as `bic,bic` for `bic,aic`.
 fn check_distinct<S: AsRef<str>>(names: &[S]) -> Result<()> {
     let names: Vec<&str> = names.iter().map(|name| name.as_ref().trim()).collect();
     match names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {

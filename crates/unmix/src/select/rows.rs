@@ -6,7 +6,7 @@ use crate::machine::check_memory;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 
-/// Settled rows, as used by the fit.
+/// Prepared rows, as used by the fit.
 #[non_exhaustive]
 pub struct FittedRows<'a, 'b, T: Real> {
     /// The rows.

@@ -1,4 +1,4 @@
-//! Classifiers: gradients beside finite differences, labels that follow their rows, patience, and bits.
+//! Classifiers: gradients compared with finite differences, labels that follow their rows, patience, and bits.
 
 use super::classify::{ClassifierLearner, ClassifierTraining};
 use super::{ClassifierWeights, Corruption, FineTuned, FineTuning, Labelled, Noise};

@@ -1,4 +1,4 @@
-//! Gradients beside finite differences, and their bits for any number of threads.
+//! Gradients compared with finite differences, and their bits for any number of threads.
 
 use super::{
     BoltzmannLearner, BoltzmannTraining, Corruption, DenoisingLearner, DenoisingTraining, Initial,

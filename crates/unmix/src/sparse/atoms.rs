@@ -18,7 +18,7 @@ pub struct Atoms<T> {
     pub(super) narrow: Matrix<T>,
     /// Its transpose, `n_features x n_atoms`.
     pub(super) across: Vec<T>,
-    /// The transpose in double precision, where it is asked for.
+    /// The transpose in double precision, where it is needed.
     across_wide: OnceLock<Vec<f64>>,
     /// `||a||²` of each atom, and `1 / ||a||²`: 0 for an atom of zeros and for a duplicate of an earlier atom, whose codes are 0.
     pub(super) square: Vec<T>,

@@ -64,7 +64,7 @@ impl Lasso {
             rows,
             codes,
             work,
-            // Without this, the loops are compiled for the baseline instruction set. Measured: five times slower.
+            // Without this, the loops are compiled for the baseline instruction set, and slower.
             #[inline(always)]
             |row, code, work| match self.stop {
                 StoppingRule::UpTo { tol, max_passes } => {

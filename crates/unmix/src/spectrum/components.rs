@@ -103,7 +103,7 @@ fn share_or_name<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<f64,
     }
 }
 
-/// Why a number of components is outside its range, if it is; `limit` says why there are no more than the last one.
+/// Why a number of components is outside its range, if it is; `limit` is the reason why there are no more than the last one.
 fn outside(k: usize, range: &RangeInclusive<usize>, limit: impl FnOnce() -> String) -> Option<String> {
     match k {
         _ if k < *range.start() => Some(too_few(*range.start())),
@@ -116,7 +116,7 @@ fn too_few(least: usize) -> String {
     format!("must be at least {least}")
 }
 
-/// Checks a number of components; `limit` says why there are no more than the last of the range, which is [`usize::MAX`] if there may be
+/// Checks a number of components; `limit` is the reason why there are no more than the last of the range, which is [`usize::MAX`] if there may be
 /// any number. Where the limit is that of rows and columns, [`Bounds`] has the range and the message.
 ///
 /// # Errors

@@ -58,7 +58,7 @@ impl Solver {
     }
 }
 
-/// The solver for `n` rows of `p` features: `full` up to 500 of each, where it is fast enough; else `covariance_eigh`.
+/// The solver for `n` rows of `p` features: `full` up to 500 of each; else `covariance_eigh`.
 ///
 /// Both are accurate up to rounding: eigenvalues to `eps` times the largest. `full` computes singular values to `eps` times the
 /// largest, too, while a scatter matrix resolves none below about `sqrt(eps)` times it.
@@ -66,7 +66,7 @@ impl Solver {
 /// For `sparse` rows `full` would need all entries. `covariance_eigh` forms a matrix of `m = min(n, p)` rows and columns; if `m`
 /// is larger than 2048 and `k` at most `m / 10`, `krylov` is chosen, which does not form it.
 pub fn auto_solver(n: u64, p: usize, k: Option<usize>, sparse: bool) -> Solver {
-    // A matrix with this number of rows and columns takes 32 MiB, and several seconds to decompose.
+    // A matrix with this number of rows and columns takes 32 MiB.
     const LARGE: u64 = 2048;
     let m = n.min(p as u64);
     match k {
@@ -182,7 +182,7 @@ pub(crate) fn memory(n: u64, p: usize) -> u64 {
 ///
 /// # Errors
 ///
-/// Numbers that are not finite, no column that is not constant, a variance below the range of the type of the rows, matrices that do
+/// Numbers that are not finite, no column that varies, a variance below the range of the type of the rows, matrices that do
 /// not fit in memory, errors of the source.
 pub fn decompose<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
     let mut found = match by_solver(rows, run, request) {

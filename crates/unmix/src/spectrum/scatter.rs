@@ -62,7 +62,7 @@ impl Covariance {
     ///
     /// # Errors
     ///
-    /// No column that is not constant.
+    /// No column that varies.
     pub(crate) fn spectrum(self, request: &Request, dtype: Dtype, counted: u64) -> Result<Decomposition> {
         let p = self.mean.len();
         if self.varying.is_empty() {
@@ -101,7 +101,7 @@ pub(crate) fn spectrum(mut a: Matrix<f64>, top: Option<usize>) -> Result<factor:
         a.as_mut_slice().iter_mut().for_each(|x| *x /= unit);
     }
     let in_units = |values: Vec<f64>| values.into_iter().map(|v| v * unit).collect();
-    if let Some(options) = top.and_then(|k| top::pays(m, k)) {
+    if let Some(options) = top.and_then(|k| top::search_options(m, k)) {
         factor::mirror(&mut a);
         if let Some(found) = top::top_eigenpairs(|v| Ok(factor::multiply(v, &a)), m, options)? {
             return Ok((in_units(found.values), found.vectors));

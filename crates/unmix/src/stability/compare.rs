@@ -114,7 +114,7 @@ pub(super) struct MatchedFit {
     pub(super) order: Vec<Option<usize>>,
 }
 
-/// Agreement of the two halves of each split on the subspace of component `j` and `others`: the least cosine of the principal angles.
+/// Agreement of the two halves of each split on the subspace of component `j` and `others`: the smallest cosine of the principal angles.
 /// The mean of the cosines is not suitable: any two subspaces of dimension 31 in 32 dimensions have an intersection of
 /// dimension 30.
 pub(super) fn space(pairs: &[(Matrix<f64>, Matrix<f64>)], j: usize, others: &[usize]) -> Result<Vec<f64>> {

@@ -27,7 +27,7 @@ pub(super) fn p_values(codes: &[f64], k: usize, follow: bool) -> Vec<f64> {
             let column = || codes.iter().skip(j).step_by(k);
             let mean = column().sum::<f64>() / n;
             let deviation = (column().map(|y| (y - mean).powi(2)).sum::<f64>() / n).sqrt();
-            // A constant column is no evidence against anything.
+            // A constant column is not evidence against Gaussianity.
             if !(deviation > 0.0 && n >= 8.0) {
                 return 1.0;
             }

@@ -169,7 +169,7 @@ mod tests {
         for (agreements, expected) in [
             (&[1.0; 5][..], Side::Above),
             (&[0.99, 0.98, 1.0, 0.99, 0.99], Side::Above),
-            // All the same, and just below the threshold: nothing is left to chance.
+            // All equal, and just below the threshold: there is no random variation.
             (&[0.896; 5], Side::Below),
             (&[0.3, 0.2, 0.4, 0.9, 0.3], Side::Below),
             (&[1.0, 1.0, 1.0, 1.0, 0.3], Side::Across),

@@ -1,6 +1,6 @@
 //! Agglomerative clustering with average linkage (UPGMA).
 //!
-//! The two clusters with the least mean dissimilarity of their members are merged, until `k` are left. The nearest-neighbour chain
+//! The two clusters with the smallest mean dissimilarity of their members are merged, until `k` are left. The nearest-neighbour chain
 //! (Benzécri 1982; Murtagh 1983) finds the same tree as the search for the closest pair in every step, in `O(n²)` rather than `O(n³)`,
 //! because average linkage is reducible: a merged cluster is never nearer to others than both of its parts were (Bruynooghe 1977).
 //! Of equal dissimilarities the first in the order of the items is used.

@@ -67,7 +67,7 @@ pub struct Trials {
     /// Fits of all rows from other seeds.
     pub restarts: usize,
     /// Number of resamples of the rows, from which the sampling error of the agreement of halves is estimated; each costs eight fits of half as many
-    /// rows. `Some(0)` for a bound from simulations instead, which costs nothing. With one, intervals are `[0, 1]`; fewer than some 20 make them
+    /// rows. `Some(0)` for a bound from simulations instead, which needs no further fits. With one, intervals are `[0, 1]`; fewer than some 20 make them
     /// wide. `None`: 20 if there are 20 rows, or 20 blocks of autocorrelated rows, every resample can be fitted, and rows are not clustered, since
     /// copies of rows would form clusters of their own; otherwise 0. Those of a run that ends early are not used. The intervals of atoms and units
     /// are then `[0, 1]`, since the bound is too narrow for units: it is used for them with `Some(0)` alone.
@@ -93,7 +93,7 @@ pub struct Stability {
     /// population, which `halves` estimates. It includes the errors due to a finite number of splits and to
     /// sampling of the rows.
     pub interval: Vec<(f64, f64)>,
-    /// For a component of a group, agreement of the halves on the subspace of the group: the least cosine of
+    /// For a component of a group, agreement of the halves on the subspace of the group: the smallest cosine of
     /// the principal angles, mean over the splits. Equal to `halves` for a component without a group, or in a
     /// group of all components.
     pub space: Vec<f64>,
@@ -252,7 +252,7 @@ where
     let restarted = RestartsResult::compared(&reference, model, &others, run)?;
     let groups = groups(model, &following, &gaussian, (n, k), &together.times);
     let spaces = halved.spaces(&groups, k == p)?;
-    // Fits that end early say nothing about sampling: without complete ones of the halves every interval is [0, 1].
+    // Fits that end early are not samples of complete ones: without complete ones of the halves every interval is [0, 1].
     let late = run.ends_early();
     let of = (&groups[..], k == p);
     let (number, resamples) = match late {

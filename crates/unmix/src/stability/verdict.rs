@@ -193,7 +193,7 @@ mod tests {
         assert!(distinguishable(0.065, None, 1.0) && !distinguishable(0.058, None, 1.0));
         assert!(
             !distinguishable(0.11, None, 4.0) && distinguishable(0.13, None, 4.0),
-            "four rows are worth one"
+            "four rows count as one"
         );
         // Tails four times as heavy; light ones are taken for Gaussian.
         let of = |variance: f64| Matrix::from_fn(2, 2, |i, j| if i == j { variance } else { 0.0 });

@@ -110,7 +110,7 @@ impl<T: Real, G: Gather<T>> AnyGather<T> for G {
     }
 
     fn add_stored_any(&self, part: &mut dyn AnyPartial, shard: &Stored<'_, T>) -> Result<()> {
-        let adds: &dyn AddStored<T, G::Part> = self.stored().expect("only where is_stored() says so");
+        let adds: &dyn AddStored<T, G::Part> = self.stored().expect("only where is_stored() is true");
         adds.add_stored(as_type(part), shard)
     }
 

@@ -79,7 +79,7 @@ impl<T: Real, P: Sum<T>> AddStored<T, P> for GatherSum<P> {
     fn add_stored(&self, part: &mut P, shard: &Stored<'_, T>) -> Result<()> {
         match P::STORED {
             Some(add) => add(part, shard),
-            None => unreachable!("there is a sum over stored entries where is_stored() says so"),
+            None => unreachable!("there is a sum over stored entries where is_stored() is true"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Modules of many rows beside outliers: logarithms of overdispersed counts, as of cells and genes.
+//! Modules of many rows in the presence of outliers: logarithms of overdispersed counts, as of cells and genes.
 
 use unmix::biclusters::{Refits, biclusters};
 use unmix::internal::num::random::Stream;

@@ -1,4 +1,4 @@
-//! Rare modules in front of a correlated background: members of the units of a fit that begins at independent components.
+//! Rare modules on a correlated background: members of the units of a fit that begins at independent components.
 
 use super::{members, planted};
 use unmix::biclusters::of_model;

@@ -115,7 +115,7 @@ fn least_squares_of_noisy_cells_have_the_error_of_their_degrees_of_freedom() {
     assert!((errors[2] - 0.063).abs() < 0.01, "{errors:?}");
 }
 
-/// Without a penalty, rows and columns with fewer cells than factors are not determined: their solution is the one of least norm, and named.
+/// Without a penalty, rows and columns with fewer cells than factors are not determined: their solution is the one of smallest norm, and they are named.
 #[test]
 fn rows_and_columns_with_fewer_cells_than_factors_are_named() {
     let mut design = Design::new((30, 20, 2), 0.6, 0.2, 1);
@@ -139,7 +139,7 @@ fn rows_and_columns_with_fewer_cells_than_factors_are_named() {
     let model = design.fit(json!({"n_components": 2, "alpha": 0, "offsets": false}));
     let message = model.report().warnings.join("; ");
     assert!(
-        message.contains("3 rows have fewer observed cells than the 2 factors, row 5 first"),
+        message.contains("3 rows have fewer observed cells than the 2 factors, the first of them row 5"),
         "{message}"
     );
     assert!(message.contains("column 11 has fewer observed cells"), "{message}");

@@ -188,7 +188,7 @@ fn invalid_cells_rows_and_settings_are_refused() {
     let e = refused(&design.x, json!({"n_components": 21}));
     assert!(e.contains("from 0 to 20"), "{e}");
     let e = refused(&vec![f64::NAN; 60], json!({}));
-    assert!(e.contains("rows without any cell do not count"), "{e}");
+    assert!(e.contains("rows without any observed cell are not counted"), "{e}");
     let mut x = design.x.clone();
     x[45] = f64::INFINITY;
     let mut rows = AnyRows::F64(sparse_rows(&x, 20));
@@ -226,7 +226,7 @@ fn single_precision_is_kept() {
 }
 
 #[test]
-fn rows_without_a_missing_cell_give_a_warning_and_zeros_an_advice() {
+fn rows_without_a_missing_cell_give_a_warning_and_zeros_a_remedy() {
     let made = Design::new((40, 15, 2), 0.3, 0.2, 5);
     let warnings = |x: &[f64]| {
         let given = settings(json!({"n_components": 2}));

@@ -52,7 +52,7 @@ fn overcomplete_dictionaries_are_matched() {
 
 #[test]
 fn intervals_of_atoms_without_resamples_are_from_0_to_1_unless_the_bound_is_requested() {
-    // Of 16 rows no half of a resample can be trusted, so that there are no resamples by default.
+    // Halves of 16 rows are too small for resamples, so that there are no resamples by default.
     let (x, run) = (falling(16, 4, 3), Run { threads: 1, ..Run::default() });
     let model = try_fit("dictionary", &settings(json!({"n_components": 2, "max_epochs": 2})), &x, 4).unwrap();
     let of = |bootstrap: Option<usize>| {

@@ -218,7 +218,7 @@ fn the_bound_and_the_codes_are_those_of_the_published_updates_by_dense_algebra()
 }
 
 #[test]
-fn priors_of_the_factors_determine_the_rotation_that_the_likelihood_leaves_open() {
+fn priors_of_the_factors_determine_the_rotation_that_the_likelihood_does_not() {
     let (x, truth) = laplacian(1500, 8, 7);
     for prior in ["laplace", "jeffreys"] {
         let model = fit(json!({"n_components": 2, "prior": prior, "max_iter": 300}), &x, 8);

@@ -30,19 +30,19 @@ fn error(given: &serde_json::Value, distribution: Distribution) -> f64 {
 fn errors_are_near_the_bound_of_cramer_and_rao() {
     // Fisher information of location of a source of variance 1: the mean square of its score function. That of the Laplace distribution
     // is sqrt(2) or -sqrt(2), so its mean square is 2.
-    let hump = |y: f64, m: f64, s: f64| (-0.5 * ((y - m) / s).powi(2)).exp() / s / 5.013_256_549_262_001;
+    let mode = |y: f64, m: f64, s: f64| (-0.5 * ((y - m) / s).powi(2)).exp() / s / 5.013_256_549_262_001;
     let size = (0.95f64 * 0.95 + 0.31 * 0.31).sqrt();
     let (m, s) = (0.95 / size, 0.31 / size);
     let step = 1e-3;
-    let humps: f64 = (-4000..4000)
+    let of_bimodal: f64 = (-4000..4000)
         .map(|i| f64::from(i) * step)
         .map(|y| {
-            let (a, b) = (hump(y, -m, s), hump(y, m, s));
+            let (a, b) = (mode(y, -m, s), mode(y, m, s));
             let slope = -((y + m) * a + (y - m) * b) / (s * s);
             step * slope * slope / (a + b)
         })
         .sum();
-    for (distribution, kappa) in [(Distribution::Laplace, 2.0), (Distribution::Bimodal, humps)] {
+    for (distribution, kappa) in [(Distribution::Laplace, 2.0), (Distribution::Bimodal, of_bimodal)] {
         // Asymptotic bounds by Tichavský, Koldovský & Oja 2006, for arbitrary unmixing matrices and for rotations of whitened rows.
         let bound = kappa / (kappa * kappa - 1.0);
         let rotations = 0.5 / (kappa - 1.0) + 0.25;

@@ -147,7 +147,7 @@ fn every_set_of_sources_of_one_sign_has_a_critical_point_of_known_curvature() {
 }
 
 #[test]
-fn the_fixed_point_of_kurtosis_ends_at_a_single_source_from_everywhere() {
+fn the_fixed_point_of_kurtosis_ends_at_a_single_source_from_every_start() {
     let sources = design(&[HEAVY, FLAT, HEAVY]);
     let turn = factor::orthonormal_rows(&mixing(3, 3, 8));
     let x = super::made::mix(&sources, &turn);

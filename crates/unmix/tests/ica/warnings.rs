@@ -129,7 +129,7 @@ fn skewness_of_the_wrong_sign_gives_a_warning_and_no_search_converges_to_it() {
         assert!(model.report().warnings.is_empty(), "seed {seed}: {:?}", model.report().warnings);
         last = Some(model);
     }
-    // With 0 iterations the sources are those of the start: with positive skewness a warning says so, with negative skewness there is
+    // With 0 iterations the sources are those of the start: with positive skewness there is a warning, with negative skewness there is
     // none.
     let model = last.unwrap();
     let (y, unmixing) =
@@ -190,7 +190,7 @@ fn a_likelihood_below_that_of_a_gaussian_gives_a_warning() {
         let warned = warning(&model, "a Gaussian model of the rows has a higher likelihood");
         assert_eq!(warned.is_some(), expected, "{given}: {:?}", model.report().warnings);
     }
-    // A constant column is no coordinate of whitened rows.
+    // A constant column is not a coordinate of whitened rows.
     let constant: Vec<f64> =
         gaussian.chunks(k).flat_map(|row| [row[0], row[1], 7.0, row[2], row[3]]).collect();
     let model = fit("ica", json!({"algorithm": "infomax", "n_components": k}), &constant, k + 1);
@@ -295,7 +295,7 @@ fn pairs_that_two_layers_leave_mixed_give_a_warning_and_others_do_not() {
     assert!(bad >= 10 && good >= 280, "{bad} bad, {good} good");
     assert!(false_doubts.len() <= good / 100, "of {good}: {false_doubts:?}");
     // Two sources in few rows, which the first check cannot detect: found by the halves of 500 rows; in 60 any rotation of the whitened coordinates
-    // may do, and a warning says so.
+    // may do, with a warning.
     for (n, found) in [(500, true), (60, false)] {
         let mut nothing = 0;
         for sample in 0..30 {

@@ -168,7 +168,7 @@ fn check_every_case<T: Known>(every: usize) {
 }
 
 #[test]
-fn every_path_gives_the_same_bits_from_everywhere() {
+fn every_path_gives_the_same_bits_from_every_storage() {
     check_every_case::<f64>(2);
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use unmix::METHODS;
 
-/// Words without a case: method, setting, words, and the reason; an empty list stands for all words, and "*" for all settings.
+/// Words without a case: method, setting, words, and the reason; an empty list means all words, and "*" all settings.
 const WITHOUT_CASE: &[(&str, &str, &[&str], &str)] = &[
     ("stacked-rfn", "*", &[], "its layers are fits of rfn, whose words have cases"),
     ("ica", "fun", &["tanh"], "another name of 'logcosh', under which it is recorded"),

@@ -42,7 +42,7 @@ fn a_setting_without_effect_changes_no_bit_and_gives_a_warning() {
     }
 }
 
-/// Python warns of other values of these arguments: what it needs to know for that is in the registry.
+/// Python warns of other values of these arguments: the information for that is in the registry.
 #[test]
 fn arguments_that_are_accepted_only_list_the_values_that_give_no_warning() {
     let mut found = Vec::new();

@@ -224,7 +224,7 @@ fn every_method_is_equivariant_or_listed_with_a_reason() {
             let worst = errors.iter().fold(0.0f64, |m, e| if e.is_nan() { f64::NAN } else { m.max(*e) });
             match fit.without.iter().find(|(listed, _)| *listed == what) {
                 None => assert!(worst < SAME, "{} {} {what:?}: {errors:?}", fit.key, fit.given),
-                // A reason that does not apply any more is removed.
+                // A reason that no longer applies is removed.
                 Some((_, why)) => {
                     assert!(worst > 0.01 * SAME, "{} {} {what:?} is listed: {why}", fit.key, fit.given);
                 }

@@ -53,7 +53,7 @@ fn incremental(x: &[f64]) -> Vec<(&'static Method, Map<String, Value>)> {
 }
 
 #[test]
-fn sparse_batches_are_taken_or_refused_as_the_registry_says() {
+fn sparse_batches_are_taken_or_refused_as_in_the_registry() {
     let x = falling(N, P, 3);
     for (method, given) in incremental(&x) {
         let first = added(method, &given, None, &dense(&x)).unwrap();
@@ -112,7 +112,7 @@ fn weights_of_a_batch_count_its_rows_or_are_refused_as_by_a_fit() {
     }
 }
 
-/// Methods that take missing cells take them only when all rows are fitted at once, and say so.
+/// Methods that take missing cells take them only when all rows are fitted at once, and report it otherwise.
 #[test]
 fn missing_cells_of_a_batch_are_named_by_row_and_column() {
     let mut x = falling(N, P, 3);

@@ -183,7 +183,7 @@ fn of_method(method: &Method, all: bool, x: &[f64]) -> Vec<String> {
     wrong
 }
 
-/// Whether an entry of a table is this name, or stands for any.
+/// Whether an entry of a table is this name, or matches any.
 fn is_or_any(pattern: &str, name: &str) -> bool {
     pattern == "*" || pattern == name
 }

@@ -56,7 +56,7 @@ pub(super) fn every_variant() -> Vec<Case> {
 }
 
 #[test]
-fn every_variant_gives_the_same_bits_from_everywhere() {
+fn every_variant_gives_the_same_bits_from_every_storage() {
     let mut visited = Visited::default();
     for (number, case) in every_variant().iter().enumerate() {
         check::<f64>(case, Turns::single(number, 4), &mut visited);

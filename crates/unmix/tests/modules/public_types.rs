@@ -35,9 +35,9 @@ const RETURNED: [&str; 22] = [
 
 /// Public structures with public fields that are neither `#[non_exhaustive]` nor have a default, and why.
 const WRITTEN: [(&str, &str); 9] = [
-    ("Accepts", "every method writes it as a literal, so that none forgets an entry"),
+    ("Accepts", "every method writes it as a literal, so that no entry is left out"),
     ("Block", "callers with rows of their own add them to a sum"),
-    ("Method", "every method writes it as a literal, so that none forgets an entry"),
+    ("Method", "every method writes it as a literal, so that no entry is left out"),
     ("Options", "of reproductions: the caller decides about each; those of other crates have a default"),
     ("Patches", "written as `Patches { stride: ..., ..Patches::of(8, 8) }`"),
     ("Pictures", "images from files are given in it, too"),
@@ -317,7 +317,7 @@ fn public_types_are_found_in_every_form() {
     assert_eq!(public, [true, false, false, true, true]);
 }
 
-/// Items for the other crates of this workspace, which users of the libraries need not know.
+/// Items for the other crates of this workspace, which users of the libraries do not need.
 const INTERNAL: [(&str, &[&str]); 2] = [
     ("unmix", &["available_memory", "zeros"]),
     (

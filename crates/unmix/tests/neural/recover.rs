@@ -107,7 +107,7 @@ fn every_variant_recovers_the_documented_sources_and_no_others() {
         // In the published units, those of the rows. The published value is .9926, on one draw; eight draws with an independent implementation
         // are from .9915 to .9992, five of them in python/tests/test_bars.py.
         spec.own_units |= row.key == "ema-triangular";
-        // Trained parameters beside the weights, triangular terms, and sub-Gaussian sources of equal variance, between which a rule may
+        // Trained parameters in addition to the weights, triangular terms, and sub-Gaussian sources of equal variance, between which a rule may
         // stay near a saddle point, take longer: 20 epochs suffice for 7 of 12 orders of the rows, 60 for all of 16.
         let beside = spec.sigma == Sigma::Trained || spec.train_a || spec.triangle > 0.0 || spec.dec > 0.0;
         let slow = beside || row.recovers.starts_with("sub");

@@ -28,7 +28,7 @@ fn filled_by(model: &Model, x: &[f64], wanted: ImputeOptions, run: &Run<'_>) -> 
     (sink.0, imputer.notes().to_vec())
 }
 
-/// Ends a run early, as a time limit does, once it has been asked so often whether to end.
+/// Ends a run early, as a time limit does, after a given number of checks of the limit.
 struct Patience {
     asked: AtomicU64,
     most: u64,

@@ -124,7 +124,7 @@ fn sparse_rows_are_dense_rows_less_the_center() {
 }
 
 #[test]
-fn batches_come_near_full_passes() {
+fn batches_reach_nearly_the_objective_of_full_passes() {
     let x = falling(2000, 12, 3);
     let value = |given: Value| {
         let model = fit(&x, 12, given);

@@ -256,7 +256,7 @@ fn few_rows_are_whitened_in_few_directions_so_that_no_feature_is_a_single_row() 
     assert_eq!((few.report().rank, matrix(&few, "rotation").cols()), (Some(59), 5));
     let by_default = fit(&Rica::default(), &x, p);
     assert_eq!(by_default.n_components(), 6, "a tenth of the rows");
-    // More components are possible on request; a warning says that they may be spikes at single rows.
+    // More components are possible on request; with a warning that they may be spikes at single rows.
     let many = fit(&Rica { n_components: Some(40), ..Rica::default() }, &x, p);
     assert!(many.n_components() == 40 && share(&many, &x) > 0.5);
     assert!(

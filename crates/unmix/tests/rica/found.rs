@@ -275,7 +275,7 @@ fn unwhitened_columns_of_few_rows_keep_the_variance_of_principal_components() {
             assert!(own < 1.1 * pca, "{contrast:?}: {own} is left, by principal components {pca}");
         }
     }
-    // A beta that outweighs the reconstruction error: the features collapse to 0, and the outcome says so.
+    // A beta that outweighs the reconstruction error: the features collapse to 0, as the outcome reports.
     let heavy = Rica { n_components: Some(k), whiten: false, beta: Beta::Weight(1e3), ..Rica::default() };
     assert_eq!(fit(&heavy, &x, p).report().outcome, unmix::Outcome::Collapsed);
 }

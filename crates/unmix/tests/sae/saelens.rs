@@ -117,7 +117,7 @@ fn made(architecture: &str) -> BTreeMap<&'static str, (Vec<usize>, Vec<f64>)> {
         _ => out.extend([("b_enc", (vec![m], draw(4, m)))]),
     }
     if architecture == "jumprelu" {
-        // Thresholds may be below 0; codes are not negative all the same.
+        // Thresholds may be below 0; codes are non-negative in any case.
         out.insert("threshold", (vec![m], draw(7, m)));
     }
     out

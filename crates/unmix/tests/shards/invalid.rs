@@ -130,7 +130,7 @@ fn with_nodes(job: &[u8], x: &[f64], p: usize, change: impl Fn(&mut Nodes)) -> V
     [parts_of(&results[0]).1, &out.into_bytes()[..]].concat()
 }
 
-/// What the error of a fit of four shards says of a result, for the first job, whose nodes were changed.
+/// What the error of a fit of four shards reports of a result, for the first job, whose nodes were changed.
 fn found(x: &[f64], p: usize, change: impl Fn(&mut Nodes) + Send + Sync) -> String {
     let text = refused(x, p, |job| {
         vec![with_nodes(job, x, p, |nodes| {

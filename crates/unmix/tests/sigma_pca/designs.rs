@@ -33,7 +33,7 @@ pub(crate) const DESIGNS: [(&str, Design); 16] = [
     ("Gaussian ties", Design::Tied(&[Gaussian])),
     ("Laplace ties", Design::Tied(&[Laplace])),
     ("uniform ties", Design::Tied(&[Uniform])),
-    ("two humps", Design::Tied(&[Bimodal])),
+    ("bimodal", Design::Tied(&[Bimodal])),
     ("three kinds, tied", Design::Tied(&[Laplace, Uniform, Gaussian])),
     ("three kinds, two variances", Design::TwoVariances(&[Laplace, Uniform, Gaussian])),
     ("t5 ties", Design::Tied(&[Student(5)])),

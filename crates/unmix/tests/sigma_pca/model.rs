@@ -210,7 +210,7 @@ fn more_components_than_the_rank_and_fixed_widths_for_each() {
 }
 
 #[test]
-fn every_variant_fits_with_every_sigma_and_those_that_standardise_nothing_say_so() {
+fn every_variant_fits_with_every_sigma_and_those_that_standardise_nothing_give_a_warning() {
     let (x, _) = mixed(60);
     for variant in unmix::internal::neural::NONLINEAR {
         let of = |sigma: Option<&str>| {

@@ -53,9 +53,9 @@ fn the_record_of_a_command_has_every_option() {
 }
 
 #[test]
-fn every_option_changes_what_readers_are_told() {
+fn every_option_changes_the_options_of_readers() {
     let cut = ["--patches", "8x8", "--number", "9"];
-    let told = |words: &[&str]| format!("{:?}", reading(words).options().unwrap());
+    let debug_text = |words: &[&str]| format!("{:?}", reading(words).options().unwrap());
     // The file of names would have to exist.
     for option in of_all_verbs().filter(|option| option.name != "names") {
         for &flag in option.flags {
@@ -66,7 +66,7 @@ fn every_option_changes_what_readers_are_told() {
             };
             // A number of patches needs their size, and a seed needs the number.
             let others = if flag == "--patches" { vec![] } else { others };
-            assert_ne!(told(&[&others[..], &own[..]].concat()), told(&others), "{flag}");
+            assert_ne!(debug_text(&[&others[..], &own[..]].concat()), debug_text(&others), "{flag}");
         }
     }
 }

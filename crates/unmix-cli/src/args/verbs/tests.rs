@@ -13,8 +13,8 @@ struct Line {
     fit: Fit,
 }
 
-/// Options of `unmix fit` that are neither in the table of reading options nor in that of run options: its input, its output, tables beside the
-/// settings, weights, and what is computed in addition to the model.
+/// Options of `unmix fit` that are neither in the table of reading options nor in that of run options: its input, its output, tables in addition
+/// to the settings, weights, and what is computed in addition to the model.
 const OWN: [&str; 14] = [
     "--bootstrap",
     "--codes",
@@ -50,8 +50,8 @@ fn a_fit_has_the_run_options_of_the_table() {
     assert_eq!(own, table.collect());
 }
 
-/// What a run is told, as text.
-fn told(words: &[&str]) -> String {
+/// The options of a run, as text.
+fn options_text(words: &[&str]) -> String {
     let fit = fit(words);
     let progress = Progress::new(&Running { threads: None, quiet: true });
     let run = run_of(&fit, &progress);
@@ -63,7 +63,7 @@ fn told(words: &[&str]) -> String {
 }
 
 #[test]
-fn every_run_option_changes_what_a_fit_is_told() {
+fn every_run_option_changes_the_options_of_a_fit() {
     let value = |option: &RunOption| Some(option.example).filter(|value| !value.is_empty());
     for option in RUN_OPTIONS {
         let Some(flag) = option.flag else { continue };
@@ -72,7 +72,7 @@ fn every_run_option_changes_what_a_fit_is_told() {
         // The number of threads is that of the machine by default, which may be the one of the example.
         let before = if flag == "--threads" { &["--threads", "3"][..] } else { before };
         let with = if flag == "--threads" { own.clone() } else { [before, &own].concat() };
-        assert_ne!(told(&with), told(before), "{flag}");
+        assert_ne!(options_text(&with), options_text(before), "{flag}");
     }
 }
 

@@ -169,12 +169,12 @@ fn judge(
 fn notes(lab: &mut Lab<'_>, sources: &Sources, sizes: &Sizes) -> Result<()> {
     lab.note(format!(
         "Data: {}. The sets of digits and shapes are generated from descriptions of those of Larochelle et al. (2007), they are not the published files. \
-         Panel NORB of the figure is omitted: its pictures cannot be had.",
+         Panel NORB of the figure is omitted: its pictures are not available.",
         sources.about
     ))?;
     lab.note(format!(
-        "Decoder vectors of {} units of RFN (median subtracted, bound on the noise in units of the mean variance, rate 0.1, {} iterations: the published 0.01 with 1000 \
-         iterations moves as far) and of a denoising autoencoder ({} epochs); {SHOWN} components of PCA and ICA. {SHOWN} filters of each are drawn from a seed, each on a scale of \
+        "Decoder vectors of {} units of RFN (median subtracted, bound on the noise in units of the mean variance, rate 0.1, {} iterations, instead of the published \
+         rate 0.01 with 1000 iterations) and of a denoising autoencoder ({} epochs); {SHOWN} components of PCA and ICA. {SHOWN} filters of each are drawn from a seed, each on a scale of \
          its own, symmetric about 0.",
         sizes.units, sizes.iterations, sizes.epochs
     ))?;

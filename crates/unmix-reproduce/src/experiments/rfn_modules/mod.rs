@@ -14,7 +14,7 @@ use unmix::Result;
 pub(super) const EXPERIMENT: Experiment = Experiment {
     key: "rfn-modules",
     source: "Clevert, Mayr, Unterthiner & Hochreiter 2015, Fig. 3",
-    summary: "small rare modules in front of a correlated background: how many are found by rectified factor networks from one and from several starts, by PCA and by ICA",
+    summary: "small rare modules on a correlated background: how many are found by rectified factor networks from one and from several starts, by PCA and by ICA",
     run,
 };
 

@@ -1,4 +1,4 @@
-//! Errors beside the published ones, every run, and learning curves.
+//! Errors compared with the published ones, every run, and learning curves.
 
 use super::Plan;
 use super::arms::{ARMS, Arm};

@@ -1,4 +1,4 @@
-//! Criteria beside the published ones, and the rule that decides whether they agree.
+//! Criteria compared with the published ones, and the rule that decides whether they agree.
 
 use super::fits::Outcome;
 use super::methods::{METHODS, Method, Rule};
@@ -16,7 +16,7 @@ pub(super) fn summary(values: &[f64]) -> Option<(f64, Option<f64>)> {
     Some((mean, (n > 1.0).then(|| (squares / (n - 1.0)).sqrt())))
 }
 
-/// A criterion of a cell beside the published one.
+/// A criterion of a cell and the published one.
 pub(super) struct CriterionComparison {
     pub(super) ours: Option<(f64, Option<f64>)>,
     pub(super) n: usize,

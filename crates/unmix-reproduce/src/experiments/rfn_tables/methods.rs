@@ -10,7 +10,7 @@ pub(super) struct Method {
     pub(super) published: &'static str,
     /// The method of this library.
     pub(super) key: &'static str,
-    /// Settings for a number of units; with `true` the published number of iterations where it takes hours.
+    /// Settings for a number of units; with `true` the published number of iterations where that takes very long.
     pub(super) settings: fn(usize, bool) -> Value,
     pub(super) covariance: Covariance,
     /// Whether fits take so long that one instance represents all unless the run is the full one.
@@ -160,7 +160,7 @@ pub(super) const METHODS: [Method; 11] = [
 /// E-steps of RFN that are compared on the same instances: as published, and the two that never decrease the objective.
 pub(super) const E_STEPS: [&str; 3] = ["plain", "cascade", "coordinate"];
 
-/// Settings of RFN with an E-step of [`E_STEPS`]; a cascade of 1000 iterations would take ten times as long as all other methods.
+/// Settings of RFN with an E-step of [`E_STEPS`]; a cascade of 1000 iterations would take much longer than all other methods.
 pub(super) fn with_e_step(units: usize, e_step: usize) -> Value {
     let mut out = rfn(units, ("e_step", E_STEPS[e_step]));
     out["max_iter"] = json!(if e_step == 0 { 1000 } else { 100 });

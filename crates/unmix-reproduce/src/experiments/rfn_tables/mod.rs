@@ -137,10 +137,10 @@ fn notes(lab: &mut Lab<'_>, plan: &Plan) -> Result<()> {
     ))?;
     lab.note(
         "A cell has SP, the percentage of codes that are 0 (below 0.01 for methods other than RFN), ER, the Frobenius norm of the residual, \
-         and CO, that of the data's second moments minus the model's (with the second moments of the codes for RFN, with W W' for factor \
+         and CO, that of the second moments of the data minus those of the model (with the second moments of the codes for RFN, with W W' for factor \
          models, so that these two are not comparable with each other). Means and standard deviations over instances; published ones in \
          parentheses, where 999 is a cap. In the average of set II, 150 units, RFNn includes a published cell (D4) that looks like an error: \
-         its ER falls while its CO rises.",
+         its ER decreases while its CO increases.",
     )?;
     lab.note(
         "A criterion holds within a + 3 max(s, 0.5) / sqrt(instances) + r v of the published v with standard deviation s: a = 1 for SP, 0.5 \

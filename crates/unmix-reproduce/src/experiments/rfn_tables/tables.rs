@@ -1,4 +1,4 @@
-//! The tables beside the published ones, and every number of them.
+//! The tables compared with the published ones, and every number of them.
 
 use super::compare::{CriterionComparison, compared, summary};
 use super::fits::Outcome;

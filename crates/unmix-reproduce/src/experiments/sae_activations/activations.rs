@@ -93,7 +93,7 @@ pub(super) fn run(lab: &mut Lab<'_>, path: &Path, sheet: &mut Sheet) -> Result<(
         data.p
     ))?;
     if !data.known {
-        lab.note("The reference values are of other activations, or of all of them: these numbers have none beside them.")?;
+        lab.note("The reference values are of other activations, or of all of them, and are not shown next to these numbers.")?;
     }
     let (mut lines, mut curves, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
     for kind in kinds(quick, data.p) {
@@ -167,9 +167,9 @@ fn recorded(lab: &mut Lab<'_>, kind: &FitKind, found: &[FitMeasures], known: boo
     match most.filter(|_| known) {
         Some(most) => {
             let condition = format!("at most {most}");
-            lab.check(what("FVU of rows held out"), held, published(1), &condition, held <= most)?;
+            lab.check(what("FVU of held-out rows"), held, published(1), &condition, held <= most)?;
         }
-        None => lab.beside(what("FVU of rows held out"), held, published(1), OTHER)?,
+        None => lab.beside(what("FVU of held-out rows"), held, published(1), OTHER)?,
     }
     let steered = known && [RELU, JUMPRELU].contains(&kind.name);
     match steered {
@@ -181,9 +181,9 @@ fn recorded(lab: &mut Lab<'_>, kind: &FitKind, found: &[FitMeasures], known: boo
     }
     match known && kind.name == TOPK {
         true => {
-            lab.check(what("units without use on rows held out"), dead, "0", "at most .01", dead <= 0.01)?
+            lab.check(what("unused units on held-out rows"), dead, "0", "at most .01", dead <= 0.01)?
         }
-        false => lab.number(what("units without use on rows held out"), dead)?,
+        false => lab.number(what("unused units on held-out rows"), dead)?,
     }
     let k = found.first().map_or(0, |f| f.held.n_components_pca);
     let pca = if known && kind.name == TOPK { ".52" } else { "" };
@@ -191,7 +191,7 @@ fn recorded(lab: &mut Lab<'_>, kind: &FitKind, found: &[FitMeasures], known: boo
         format!("{}: FVU of PCA with {k} components, of the same rows", kind.name),
         middle(&|f| f.held.fvu_pca),
         pca,
-        "components of the rows held out themselves",
+        "components computed from the held-out rows",
     )?;
     lab.number(what("FVU of matching pursuit with as many of the same atoms"), middle(&|f| f.held.fvu_omp))
 }

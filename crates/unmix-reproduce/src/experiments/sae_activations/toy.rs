@@ -71,7 +71,7 @@ fn kinds(quick: bool) -> Vec<AutoencoderCase> {
 }
 
 /// Why single values are not comparable.
-const OTHER: &str = "other draws, each row in many batches; thresholds and dead units begin otherwise";
+const OTHER: &str = "other draws, each row in many batches; thresholds and dead units are initialised differently";
 
 /// Settings with those that all have: rows as they are, 3000 steps, fewer in the quick form, which has the default rate.
 fn completed(settings: &Value, quick: bool) -> Value {
@@ -90,8 +90,8 @@ pub(super) fn run(lab: &mut Lab<'_>, sheet: &mut Sheet) -> Result<()> {
     let quick = lab.options.quick;
     let (n, held, seeds) = if quick { (6000, 1000, 1) } else { (20_000, 4000, 3) };
     lab.note(format!(
-        "Toy: {n} rows of {P} numbers, sums of {M} atoms with codes |N(0, 1) + 1| where they are not 0 ({SHARE} of them), a mean and noise of deviation {NOISE}; \
-         measured on {held} other rows, medians of {seeds} seeds. The penalty of the reference values has twice the weight alpha, beside the whole squared error."
+        "Toy: {n} rows of {P} numbers, sums of {M} atoms with codes |N(0, 1) + 1| where they are not 0 ({SHARE} of them), a mean and noise of standard deviation {NOISE}; \
+         measured on {held} other rows, medians of {seeds} seeds. The penalty of the reference values has twice the weight alpha, relative to the whole squared error."
     ))?;
     let (x, atoms) = rows(n, 1);
     let (other, _) = rows(held, 77);

@@ -50,7 +50,7 @@ impl<T: Real> Batches<'_, T> {
 struct CountedReads {
     held: OwnedRows<f64>,
     noted: Mutex<Vec<std::ops::Range<u64>>>,
-    /// From this read on nothing can be read any more.
+    /// From this read on every read fails.
     fails: usize,
 }
 

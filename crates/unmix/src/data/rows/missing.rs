@@ -19,7 +19,7 @@ impl<T: Real> Rows<'_, T> {
         self.missing && x.is_nan()
     }
 
-    /// Whether `found` is the error about a NaN that is a missing cell of these rows, so that the fit goes on with the observed cells.
+    /// Whether `found` is the error about a NaN that is a missing cell of these rows, so that the fit continues with the observed cells.
     /// Sparse rows have no missing cells.
     pub(crate) fn is_about_missing(&self, found: &Error) -> bool {
         self.missing && !self.is_sparse() && matches!(found, Error::NotFinite { what: "NaN", .. })

@@ -1,7 +1,7 @@
 //! Sparse rows: only entries that differ from 0 are stored.
 //!
 //! Stored by row, as rows are read; a copy by column is made the first time that a sum over columns needs it. The matrix is never
-//! made dense: readers get the block that they ask for, and sums over [shards](Stored) use stored entries only.
+//! made dense: readers get the block that they request, and sums over [shards](Stored) use stored entries only.
 
 mod layout;
 mod lines;

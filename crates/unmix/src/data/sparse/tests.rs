@@ -129,7 +129,7 @@ fn unordered_repeated_and_zero_entries_give_the_same_rows() {
 }
 
 #[test]
-fn values_in_order_are_lent_not_copied() {
+fn values_in_order_are_borrowed_not_copied() {
     let values = [1.0, 2.0, 3.0];
     let s = Sparse::from_csr(&[0usize, 1, 3], &[1u32, 0, 1], &values, 2).unwrap();
     assert_eq!(s.row(0).1.as_ptr(), values.as_ptr());
@@ -361,7 +361,7 @@ fn adding_a_shard_has_the_bits_of_merging_its_sum() {
         let mut found = part(0..n / 3);
         add_rows(s, n / 3..n, weights, &run, gather, &mut found).unwrap();
         assert!(to_bytes(&want) == to_bytes(&found), "{}", G::KIND);
-        // Rows of weight 0 alone are no rows.
+        // Rows of weight 0 alone do not count as rows.
         if let Some(weights) = weights {
             let none = vec![0.0; weights.len()];
             add_rows(s, 0..n, Some(&none), &run, gather, &mut found).unwrap();

@@ -54,14 +54,14 @@ fn a_history_that_fails_is_cleared_and_the_search_continues() {
                 let (before, sweeps) = (objective(&at.signs, &at.sums), search.memory.sweeps);
                 let next = search.along_geodesics(&at).unwrap().expect("downhill there is a step");
                 assert!(objective(&at.signs, &next.sums) < before, "seed {seed}");
-                // Everything along the wrong way was tried and refused first.
+                // All steps in the wrong direction were tried and rejected first.
                 assert!(search.memory.sweeps - sweeps > HALVINGS as u64, "seed {seed}");
                 at = next;
             }
             while let Some(next) = search.along_geodesics(&at).unwrap() {
                 at = next;
             }
-            // Down the gradient there was nothing either: rounding errors are larger than what is left to gain.
+            // Nor did the negative gradient decrease it: rounding errors exceed the remaining decrease.
             assert!(search.memory.history.is_empty() && at.residual() < 1e-10, "{}", at.residual());
             objective(&at.signs, &at.sums)
         };

@@ -60,7 +60,7 @@ impl Cells {
         rows.check_missing(METHOD.key, rows.sparse().is_none() && (lists.values.len() as u64) < every)?;
         let CellLists { starts, columns, mut values, .. } = lists;
         let n_rows_seen = starts.windows(2).filter(|ends| ends[1] > ends[0]).count();
-        let why = "rows without any cell do not count";
+        let why = "rows without any observed cell are not counted";
         check_n_rows(METHOD.key, n_rows_seen as u64, rows.origin(), why)?;
         let n = values.len() as f64;
         let first = values[0];

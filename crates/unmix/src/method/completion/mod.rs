@@ -14,7 +14,7 @@
 //!     the prior, of variance `g`.
 //!
 //! Then factors whose posterior is the prior are left out. Iterations continue without the weak ones, whose posterior means have a small mean square
-//! beside the posterior variances, and these are left out, too, if the bound is at least as large without them. In the iterations
+//! relative to the posterior variances, and these are left out, too, if the bound is at least as large without them. In the iterations
 //! with a given number of factors the lower bound of the evidence never decreases. The last step is that of the rows, so the codes of the fit
 //! equal those of `transform`. With a number for `alpha` the alternation is that of penalised least squares (Zhou et al. 2008);
 //! `soft-impute` penalises the nuclear norm, and `ppca-em` is probabilistic PCA fitted to the observed cells.
@@ -233,7 +233,7 @@ impl MatrixCompletion {
             let name = rows.name(*first).map_or(String::new(), |name| format!(" ('{name}')"));
             let more = match empty.len() {
                 1 => format!("column {first}{name} has no observed cell"),
-                m => format!("{m} columns have no observed cell, column {first}{name} first"),
+                m => format!("{m} columns have no observed cell, the first of them column {first}{name}"),
             };
             out.push(format!(
                 "{more}: imputed values there are the mean, with the standard errors of the prior"
@@ -287,9 +287,9 @@ fn undetermined(line: &str, cells: impl Iterator<Item = usize>, k: usize) -> Opt
     let first = few.first()?;
     let which = match few.len() {
         1 => format!("{line} {first} has fewer observed cells than the {k} factors"),
-        m => format!("{m} {line}s have fewer observed cells than the {k} factors, {line} {first} first"),
+        m => format!("{m} {line}s have fewer observed cells than the {k} factors, the first of them {line} {first}"),
     };
-    Some(format!("{which}: without a penalty, imputed values there are those of the solution of least norm"))
+    Some(format!("{which}: without a penalty, imputed values there are those of the solution with the smallest norm"))
 }
 
 /// Result of a fit.

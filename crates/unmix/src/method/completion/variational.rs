@@ -38,7 +38,7 @@ const NO_VARIANCE: f64 = 1e-2;
 /// Weight of the largest change of a share in the residual: with a tolerance of 1e-3, shares have changed by less than 0.01.
 const SHARES: f64 = 0.1;
 
-/// Most lines of cells whose posteriors one thread computes at a time.
+/// Maximum number of lines of cells whose posteriors one thread computes at a time.
 const GROUP: usize = 64;
 
 /// Scales of the random variables.

@@ -29,7 +29,7 @@ settings! {
         /// Number of epochs.
         pub max_epochs: u64 = 100, Kind::at_least(1), counting(Counted::Batches);
         /// Divide every column by its standard deviation for the training; false divides all columns by one number, the root mean square of the
-        /// centred entries. Components and weights are in the units of the rows all the same.
+        /// centred entries. Components and weights are in the units of the rows in both cases.
         pub standardize: bool = true, Kind::BOOL;
     }
     pub(super) const SETTINGS;

@@ -59,7 +59,7 @@ impl DictionaryLearning {
     /// The model of the rows of `before` followed by these, in order, divided into batches of `batch_size`
     /// with one step for each, independent of the sizes of the arrays given; an incomplete batch is stored in
     /// the model. After a fit it continues from the fitted dictionary. A run that ends early (`max_seconds`) adds at
-    /// least the first 1024 rows; `n_samples` of the report is the number of rows that the model has seen.
+    /// least the first 1024 rows; `n_samples` of the report is the number of rows that the model was trained on.
     ///
     /// # Errors
     ///

@@ -21,7 +21,7 @@ const SAMPLE: u64 = 2000;
 const FOR_EACH: u64 = 4;
 /// Stopping rule of codes during learning: relative duality gap, and maximum number of passes.
 pub(super) const LEARNING: StoppingRule = StoppingRule::UpTo { tol: 1e-4, max_passes: 100 };
-/// Products of numbers up to which the cosines of all pairs of atoms take a fraction of a second.
+/// Products of numbers up to which the cosines of all pairs of atoms are computed also in a run that ends early.
 const SHORT: u64 = 1 << 31;
 /// `alpha="auto"`: this fraction of the mean over rows of the largest product with an atom.
 const SHARE: f64 = 0.1;
@@ -131,7 +131,7 @@ impl DictionaryLearning {
         if let Some(k) = self.n_components.filter(|k| *k != atoms.rows()) {
             return refused(
                 format!("n_components is {k}"),
-                "leave n_components out, or give as many atoms as it says",
+                "leave n_components out, or give that number of atoms",
             );
         }
         if atoms.as_slice().iter().any(|x| !x.is_finite()) {

@@ -18,12 +18,12 @@ settings! {
         /// 'alternating' takes steps on all codes and then on all atoms; 'palm' one step each, 'ipalm' with inertia; 'layerwise' is 'palm', with new
         /// rows encoded by the same sequence of steps; 'ksvd' alternates matching pursuit and rank-1 updates.
         pub algorithm: DictionaryAlgorithm = "online", Kind::Words(DictionaryAlgorithm::NAMES);
-        /// Weight of the penalty `||Z||_1` against `1/2 ||X - Z A||²`, as in scikit-learn. 'auto' is a tenth of the mean over rows of the largest
+        /// Weight of the penalty `||Z||_1` relative to `1/2 ||X - Z A||²`, as in scikit-learn. 'auto' is a tenth of the mean over rows of the largest
         /// product of the row and an initial atom, so that the atoms do not depend on the units of the rows.
         pub alpha: Alpha = "auto", Kind::AnyOf(&[Kind::POSITIVE, Kind::AUTO]), such_as("0.1");
         /// Maximum number of nonzero entries in a code of 'ksvd' and of `coder` 'omp'; null for a tenth of the number of columns, at least 1.
         pub n_nonzero_coefs: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), only(PURSUIT);
-        /// Initial atoms: 'data' for random rows, 'k-means++' for rows of distant directions, 'dct' for a cosine basis (two-dimensional where rows
+        /// Initial atoms: 'data' for random rows, 'k-means++' for rows whose directions are far apart, 'dct' for a cosine basis (two-dimensional where rows
         /// are pictures), 'random' for Gaussian vectors.
         pub init: Init = "data", Kind::Words(Init::NAMES);
         /// Initial atoms instead of `init`, as rows, in the order in which they are updated: an array, or a fitted model, whose components are taken;

@@ -163,7 +163,7 @@ impl Moments {
 fn scaled_products(z: &Matrix<f64>, roots: &[f64]) -> Matrix<f64> {
     /// Lines of a slice.
     const SLICE: usize = 2048;
-    /// Most slices: each has a table of its own.
+    /// Maximum number of slices: each has a table of its own.
     const MOST: usize = 16;
     let (p, n) = (z.rows(), z.cols());
     let slice = if kernel::shares_gram(n) { p } else { SLICE.max(p.div_ceil(MOST)) };

@@ -252,7 +252,7 @@ impl FactorAnalysis {
         }
     }
 
-    /// Refuses initial uniquenesses beside those of a model; with a prior, such a model gives initial loadings alone.
+    /// Refuses initial uniquenesses in addition to those of a model; with a prior, such a model gives initial loadings alone.
     fn check_start(&self, run: &Run<'_>) -> Result<()> {
         if self.noise_variance_init.is_none() || run.init.is_none() || self.prior != FactorPrior::None {
             return Ok(());
@@ -347,7 +347,7 @@ impl FactorAnalysis {
     }
 
     /// Further initial uniquenesses if columns are collinear: the smallest ones for all sets of them, and for each set alone. A factor that is
-    /// such a set has a likelihood without bound, beside a local maximum with large uniquenesses. None if the user gave initial values.
+    /// such a set has an unbounded likelihood, and a local maximum with large uniquenesses. None if the user gave initial values.
     fn collinear_starts(
         &self,
         row_moments: &RowMoments,

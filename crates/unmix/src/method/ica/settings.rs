@@ -22,7 +22,7 @@ settings! {
         pub algorithm: IcaAlgorithm = "picard", Kind::Words(IcaAlgorithm::NAMES);
         /// Contrast function G used to measure non-Gaussianity: 'logcosh' (or 'tanh') in general, 'exp' for data with outliers, 'cube' for kurtosis,
         /// 'skew' for skewness; 'adaptive' begins with 'logcosh' and continues with contrasts that are fitted to each source, which is the most
-        /// accurate with a few thousand rows, above all with `ortho=false`.
+        /// accurate with a few thousand rows, especially with `ortho=false`.
         pub fun: ContrastFunction = "logcosh", Kind::Words(CONTRASTS), only(&[&[("algorithm", &["\"picard\"", "\"fastica\""])]]);
         /// For 'picard': sources are a rotation of whitened coordinates, so exactly uncorrelated; false for maximum likelihood over all invertible
         /// matrices.

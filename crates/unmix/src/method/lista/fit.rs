@@ -27,7 +27,7 @@ const FIXED: u64 = 4096;
 const TABLE: u64 = 512;
 /// The same once the fit has been ended early, so that the table takes about as long as a step.
 const LATE: u64 = 32;
-/// Products of numbers up to which it takes a fraction of a second, so that it is not shortened.
+/// Number of products up to which the table is not shortened.
 const SHORT: u64 = 1 << 31;
 
 /// Selected rows, and their codes if these are known.

@@ -14,7 +14,7 @@
 //!
 //! **Cost** that of PCA, and `O(r k²)` for each step, `r` the rank: steps use second moments only.
 //! **Equals** PCA up to the divisor of variances, for every rule that finds axes; `variant="svd"` computes
-//! them directly. **Fails** to distinguish axes of equal variance; is slow, or stops at `max_iter`, if
+//! them directly. **Fails** to distinguish axes of equal variance; converges slowly, or stops at `max_iter`, if
 //! variances are close or span many orders of magnitude.
 //!
 //! E. Oja (1982), J. Math. Biol. 15:267; (1989), Int. J. Neural Syst. 1:61. T. Sanger (1989), Neural Networks 2:459. E. Oja, H.

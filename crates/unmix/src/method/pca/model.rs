@@ -106,7 +106,7 @@ fn warnings(found: &Decomposition, solver: Solver, k: usize, p: usize) -> Vec<St
 }
 
 /// The warning of components of variance 0. Whether they were `requested` by number; `few` if so few centred rows cannot vary along more
-/// directions, which is no surprise unless more components were requested.
+/// directions, which is expected unless more components were requested.
 fn beyond_the_rank(
     found: &Decomposition,
     solver: Solver,

@@ -21,7 +21,7 @@ settings! {
         /// Divide codes by the standard deviation along each component. 'zca' then rotates them back: one whitened number for each column, as close
         /// to the (scaled) column as possible.
         pub whiten: Whiten = false, Kind::AnyOf(&[Kind::BOOL, Kind::Words(Zca::NAMES)]);
-        /// Solver of the spectrum: 'full' by singular values (small ones accurate), 'covariance_eigh' by the eigenvalues of a scatter matrix (fast),
+        /// Solver of the spectrum: 'full' by singular values (small ones accurate), 'covariance_eigh' by the eigenvalues of a scatter matrix,
         /// 'auto' by one of these two, according to the shape of the data ('krylov' for a few components of large sparse rows), always exact. The
         /// others compute the first components only: 'krylov' (and 'arpack', the same within scikit-learn's limits) by block Lanczos to rounding
         /// level, 'randomized' approximately, 'power' by orthogonal iteration of a block, 'deflation' by power iteration, one component after

@@ -195,7 +195,7 @@ pub(crate) fn cells_of<T: Real>(key: &str, rows: &Rows<'_, T>, run: &Run<'_>) ->
     if observed.squares.iter().chain(&observed.mean).any(|x| !x.is_finite()) {
         return Err(Error::Overflow { method: key.into(), dtype: T::DTYPE.name() });
     }
-    check_n_rows(key, observed.n_rows, origin, "rows without any cell do not count")?;
+    check_n_rows(key, observed.n_rows, origin, "rows without any observed cell are not counted")?;
     if let Some(j) = observed.count.iter().position(|c| *c == 0.0) {
         let name = rows.name(j).map_or(String::new(), |name| format!(" ('{name}')"));
         return Err(Error::unsupported(

@@ -18,7 +18,7 @@ const TABLE: usize = 2048;
 /// Lower bound of the noise variance, as a fraction of the mean variance of a column: at this bound, rows count as free of noise.
 const LEAST: f64 = 1e-12;
 
-/// Fall of the mean log-likelihood of a row, relative to its absolute value or 1, above which it is larger than rounding errors of a regular
+/// Decrease of the mean log-likelihood of a row, relative to its absolute value or 1, above which it is larger than rounding errors of a regular
 /// fit: in exact arithmetic no iteration lowers it. Where the noise tends to 0, the first fall is about 0.01.
 const FALL: f64 = 1e-6;
 

@@ -47,7 +47,7 @@ pub use settings::{Algorithm, Ppca};
 pub(super) const METHOD: Method = Method {
     key: "ppca",
     class: "PPCA",
-    summary: "a Gaussian model of few directions and equal noise, with error bars for codes and missing cells",
+    summary: "a Gaussian model of few directions and isotropic noise, with standard errors for codes and missing cells",
     settings: SETTINGS,
     variants: &[],
     accepts: Accepts { sparse: true, weights: true, stream: true, remote: true, missing: true },

@@ -18,7 +18,7 @@ impl GaussianRbm {
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite, fewer than two rows, no column that is not constant, more units than memory allows, weights that
+    /// Numbers that are not finite, fewer than two rows, no column that varies, more units than memory allows, weights that
     /// diverge, errors of the source.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;

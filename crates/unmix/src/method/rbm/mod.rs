@@ -1,4 +1,4 @@
-//! Restricted Boltzmann machines with normal visible and binary hidden units: a layer of binary causes, trained by contrastive divergence.
+//! Restricted Boltzmann machines with normal visible and binary hidden units: a layer of binary latent variables, trained by contrastive divergence.
 //!
 //! **Finds** weights between columns and binary units; the code of a row is the probability of each unit.
 //! **Model** `E(x, h) = ||x - c||² / 2 - b' h - h' W x` for standardised rows `x` and `h` in `{0, 1}^m`: `P(h_j = 1 | x) = s((W x + b)_j)`,
@@ -37,7 +37,7 @@ pub use settings::GaussianRbm;
 pub(super) const METHOD: Method = Method {
     key: "rbm",
     class: "GaussianRBM",
-    summary: "probabilities of binary units that are learned by contrastive divergence",
+    summary: "activation probabilities of binary hidden units, learned by contrastive divergence",
     settings: SETTINGS,
     variants: &[],
     accepts: Accepts { sparse: false, weights: false, stream: true, remote: false, missing: false },

@@ -142,7 +142,7 @@ impl Rfn {
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite, fewer than two rows, no column that is not constant, incompatible settings, codes or tables that do not
+    /// Numbers that are not finite, fewer than two rows, no column that varies, incompatible settings, codes or tables that do not
     /// fit in memory, errors of the source. Constant columns and units that are 0 in every row are not errors; the report mentions them.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;

@@ -33,7 +33,7 @@ impl RowMoments {
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite, no column that is not constant, variances below the range of their type, a table too large for
+    /// Numbers that are not finite, no column that varies, variances below the range of their type, a table too large for
     /// memory.
     pub(super) fn of<T: Real>(
         rows: &Rows<'_, T>,

@@ -89,7 +89,7 @@ impl<T: Real> Cost<'_, '_, T> {
         let gather = GatherSparsity(Filters { mean, rows: exact.cast::<T>(), penalty: self.penalty });
         self.sweeps += 1;
         let mut sums = self.rows.sweep(self.run, "features", &gather)?;
-        // The value at the filters themselves, not at what single precision makes of them: otherwise the search ends where a
+        // The value at the filters themselves, not at their values in single precision: otherwise the search ends where a
         // step changes the one term and not the other.
         let entries = sums.gradient.as_slice().iter().zip(exact.as_slice()).zip(gather.0.rows.as_slice());
         sums.value += entries.map(|((g, exact), used)| g * (exact - used.to_f64())).sum::<f64>();

@@ -158,7 +158,7 @@ impl Rica {
         let task = self.task(rows, run)?;
         let (k, d) = (task.k, task.coordinates.k());
         check_memory(
-            &format!("a search for {k} features of {d} coordinates"),
+            &format!("a fit of {k} features to {d} coordinates"),
             search_memory(k, d),
             "choose fewer features, or fewer columns",
         )?;

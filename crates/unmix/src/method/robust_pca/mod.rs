@@ -200,7 +200,7 @@ impl RobustPca {
             let units =
                 if self.standardize { "" } else { ", or standardize=true for columns in different units" };
             report.warnings.push(format!(
-                "the noise estimate did not settle in {ROUNDS} rounds, and changed by {:.0} % in the last one: give noise{units}",
+                "the noise estimate did not converge in {ROUNDS} rounds, and changed by {:.0} % in the last one: give noise{units}",
                 100.0 * found.residual
             ));
         }

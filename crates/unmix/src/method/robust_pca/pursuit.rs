@@ -56,7 +56,7 @@ pub(super) struct Pursuit<'a> {
     pub(super) cells: &'a Cells,
     pub(super) alpha: f64,
     pub(super) limits: Limits,
-    /// Maximum number of iterations unless the rows are exactly low rank plus sparse; `None` if `noise=0` says that they are.
+    /// Maximum number of iterations unless the rows are exactly low rank plus sparse; `None` if they are, by `noise=0`.
     pub(super) trial: Option<u64>,
 }
 

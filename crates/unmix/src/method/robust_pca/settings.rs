@@ -9,7 +9,7 @@ settings! {
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[serde(default, deny_unknown_fields)]
     pub struct RobustPca {
-        /// Weight of the l1 norm of the sparse part against the nuclear norm of the low-rank part; null for `1 / sqrt(max(n_samples, n_features) f)`,
+        /// Weight of the l1 norm of the sparse part relative to the nuclear norm of the low-rank part; null for `1 / sqrt(max(n_samples, n_features) f)`,
         /// where `f` is the share of observed cells.
         pub alpha: Option<f64> = null, Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]), such_as("0.05");
         /// Standard deviation of the noise in every cell; 0 for none: rows are then exactly low rank plus sparse. 'auto' is 0 if most cells have no

@@ -30,7 +30,7 @@ impl SparseAutoencoder {
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite, fewer than two rows, no column that is not constant, `l0` above the number of units, `alpha` together
+    /// Numbers that are not finite, fewer than two rows, no column that varies, `l0` above the number of units, `alpha` together
     /// with an activation that sets the number of active units, a loss that diverges, errors of the source.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin_given(self, &[("dict_init", self.dict_init.as_ref())], rows, run)?;

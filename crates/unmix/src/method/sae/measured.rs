@@ -12,7 +12,7 @@ use crate::run::Run;
 const MEASURED: u64 = 1 << 15;
 /// The same once the fit has been ended early, by its time limit or its observer: as many as of a stream.
 const LATE: u64 = 1024;
-/// Products of numbers up to which this takes a fraction of a second, so that it is not shortened.
+/// Number of products up to which this is not shortened.
 const SHORT: u64 = 1 << 31;
 
 /// Use of the units, and the residual.

@@ -30,7 +30,7 @@ settings! {
         /// Initial atoms: 'random' for Gaussian numbers, 'data' for random centred rows, with which different seeds agree better but the residual is
         /// larger.
         pub init: Init = "random", Kind::Words(Init::NAMES);
-        /// Initial atoms instead of `init`, as rows of any norm. Or a fitted model, or the path of one or of an array: its components.
+        /// Initial atoms instead of `init`, as rows of any norm: an array, or a fitted model, whose components are taken; or the path of either.
         pub tensor dict_init: Option<Matrix<f64>> = null, Kind::AnyOf(&[Kind::table(Axis::Components, Axis::Features), Kind::Null]);
         /// Divide centred rows by one number during training, so that their mean norm is the square root of the number of columns. Codes and
         /// parameters of the model are in the units of the rows.

@@ -74,7 +74,7 @@ pub(super) fn is_in(tensors: &Tensors) -> bool {
 impl SparseAutoencoder {
     /// The model of the rows of `before` followed by these, in order; it does not depend on how rows are divided among calls. After a fit it
     /// continues from the fitted parameters. A run that ends early (`max_seconds`) adds at least the first 1024 rows; `n_samples` of the
-    /// report is the number of rows that the model has seen.
+    /// report is the number of rows that the model was trained on.
     ///
     /// # Errors
     ///

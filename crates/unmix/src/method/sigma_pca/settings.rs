@@ -71,8 +71,8 @@ settings! {
         /// Decoder: 'linear' for the least-squares reconstruction, 'nonlinear' for the model's own, the mean plus `sigma h(y / sigma)` along each
         /// component.
         pub reconstruct: Reconstruct = "linear", Kind::Words(Reconstruct::NAMES);
-        /// Fit two disjoint halves of the rows, too, and report the agreement of their components, which takes about as long as the fit itself; null
-        /// for true if that is about a second at most.
+        /// Fit two disjoint halves of the rows, too, and report the agreement of their components, which takes about as long as the fit itself; null for true if
+        /// `n_samples min(4 k, n_features) k` is at most 2^28, for `k` components.
         pub halves: Option<bool> = null, Kind::AnyOf(&[Kind::BOOL, Kind::Null]);
     }
     pub(super) const SETTINGS;

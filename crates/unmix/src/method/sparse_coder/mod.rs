@@ -89,7 +89,7 @@ pub(in crate::method) fn admitted<'d>(
     if let Some(at) = dictionary.as_slice().iter().position(|x| !x.is_finite()) {
         let got = format!("{} in atom {}, column {}", dictionary.as_slice()[at], at / p, at % p);
         let why = "must contain finite numbers only";
-        return Err(Error::setting("dictionary", got, why, "leave out or fill such atoms"));
+        return Err(Error::setting("dictionary", got, why, "leave out such atoms, or replace these numbers"));
     }
     if dictionary.as_slice().iter().all(|x| *x == 0.0) {
         return Err(Error::setting("dictionary", shape, "all atoms are zero", "give nonzero atoms"));

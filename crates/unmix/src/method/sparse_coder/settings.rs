@@ -11,13 +11,13 @@ settings! {
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[serde(default, deny_unknown_fields)]
     pub struct SparseCoder {
-        /// The atoms as rows, of any norm; their order and signs are kept. Or a fitted model, or the path of one or of an array: its components.
+        /// The atoms as rows, of any norm; their order and signs are kept. An array, or a fitted model, whose components are taken; or the path of either.
         pub tensor dictionary: Option<Matrix<f64>> = required, Kind::table(Axis::Components, Axis::Features);
         /// Solver: 'cd' for coordinate descent on working sets, 'fista' and 'ista' for accelerated and plain proximal gradient steps, 'lars' for the
         /// homotopy in alpha; all of these solve the same lasso. 'omp' for orthogonal matching pursuit, up to a number of atoms or down to a squared
         /// error.
         pub algorithm: Algorithm = "cd", Kind::Words(Algorithm::NAMES);
-        /// Weight of the l1 penalty against half the squared error. 'auto' for a tenth of the mean over rows of the largest inner product with an
+        /// Weight of the l1 penalty relative to half the squared error. 'auto' for a tenth of the mean over rows of the largest inner product with an
         /// atom; 'cv' for the value with the smallest prediction error on held-out entries.
         pub alpha: Alpha = "auto", Kind::AnyOf(&[Kind::POSITIVE, Kind::Words(&[Automatic::Auto.name(), Cv::Cv.name()])]), such_as("0.1"), only(LASSO);
         /// Maximum number of nonzero entries in a code of 'omp'; null for a tenth of `n_features`, at least 1, unless `max_squared_error` is given.

@@ -69,7 +69,7 @@ impl InitialMixture<'_> {
     }
 }
 
-/// The parts with these axes of the mixture that a fit starts from; `None` if that model is no mixture. Means are relative to `center`; without it
+/// The parts with these axes of the mixture that a fit starts from; `None` if that model is not a mixture. Means are relative to `center`; without it
 /// they are 0.
 pub(super) fn initial_parts(
     axes: &[Matrix<f64>],

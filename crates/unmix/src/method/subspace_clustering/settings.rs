@@ -22,7 +22,7 @@ settings! {
         /// started from the clusters of 'ssc+k-subspaces', or from those of 'k-subspaces' if `n_clusters` and `n_components` are given and there are
         /// more than 2000 rows: rows then have probabilities and a likelihood.
         pub algorithm: Algorithm = "ssc+k-subspaces", Kind::Words(Algorithm::NAMES);
-        /// Weight of the squared error against sparsity in sparse subspace clustering, above 1: the penalty is `1 / alpha` times the smallest one at
+        /// Weight of the squared error relative to the sparsity term in sparse subspace clustering, above 1: the penalty is `1 / alpha` times the smallest one at
         /// which all coefficients of some row are 0.
         pub alpha: f64 = 20.0,
             Kind::number(std::ops::Bound::Excluded(1.0), std::ops::Bound::Unbounded), such_as("50"),

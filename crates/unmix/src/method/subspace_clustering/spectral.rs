@@ -120,7 +120,7 @@ impl Graph {
     fn leading(&self, m: usize, run: &Run<'_>, stop: &dyn Fn() -> bool) -> Result<(Vec<f64>, Matrix<f64>)> {
         let n = self.n();
         let scale: Vec<f64> = self.degrees().iter().map(|d| 1.0 / d.sqrt()).collect();
-        let searched = match top::pays(n, m) {
+        let searched = match top::search_options(n, m) {
             Some(options) => self.searched(&scale, options, run, stop)?,
             None => None,
         };

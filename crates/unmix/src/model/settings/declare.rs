@@ -28,11 +28,11 @@ use serde::de::DeserializeOwned;
 /// ```
 ///
 /// An entry ends with a semicolon. The doc comment is the sentence of the entry ([`Setting::doc`]), its lines joined by a space, and the
-/// documentation of the field. After it stand
+/// documentation of the field. It is followed by
 ///
 /// * `pub NAME: TYPE = DEFAULT, KIND, MODIFIER(...), ...;` for a setting. The default is JSON; a [`Kind`](super::Kind) is the set of allowed
 ///   values; the modifiers, if any, are the methods of [`Setting`] that return a changed entry.
-/// * `pub tensor NAME: TYPE = DEFAULT, ...;` for a table that is given beside the settings as JSON. It may be `= required`, or `= null`; the field
+/// * `pub tensor NAME: TYPE = DEFAULT, ...;` for a table that is given in addition to the settings as JSON. It may be `= required`, or `= null`; the field
 ///   is an `Option`, `None` by default.
 /// * `pub NAME: TYPE, as in LIST, MODIFIER(...), ...;` for the entry of this name of another list, which has kind, default and sentence. A doc
 ///   comment is here the documentation of the field alone.

@@ -62,13 +62,13 @@ pub struct Setting {
     pub doc: &'static str,
     /// Whether it exists in Python only, for compatibility with the signature of another library.
     pub python_only: bool,
-    /// Whether it is a table of numbers that is given beside the settings, as a tensor: a field of the specification, an argument in
+    /// Whether it is a table of numbers that is given in addition to the settings, as a tensor: a field of the specification, an argument in
     /// Python, a file on the command line (`--dictionary FILE`). It is not among the settings as JSON.
     pub tensor: bool,
     /// Whether it is a table that is given together with the rows of a fit, such as their target codes: not an argument of the
     /// Python class.
     pub with_rows: bool,
-    /// Values, as JSON, that ask for what is done anyway, for a setting that is accepted for compatibility only: unlike others that
+    /// Values, as JSON, that request what is done anyway, for a setting that is accepted for compatibility only: unlike others that
     /// are not the default, they give no warning.
     pub also_accepts: &'static [&'static str],
     /// Cases in which it has an effect: all conditions of at least one of these lists hold; always, if there are none.
@@ -120,7 +120,7 @@ impl Setting {
         Self { python_only: true, ..self }
     }
 
-    /// Sets the values, as JSON, that ask for what is done anyway.
+    /// Sets the values, as JSON, that request what is done anyway.
     pub const fn also_accepts(self, values: &'static [&'static str]) -> Self {
         Self { also_accepts: values, ..self }
     }

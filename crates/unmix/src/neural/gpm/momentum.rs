@@ -62,7 +62,7 @@ mod tests {
         w[(0, 1)].atan2(w[(0, 0)])
     }
 
-    /// Steps that make the angle `factor` times as large, until it is below `small`; and how often extrapolation began anew.
+    /// Steps that make the angle `factor` times as large, until it is below `small`; and how often extrapolation was restarted.
     fn walk(momentum: Option<Momentum>, factor: f64, small: f64) -> (usize, usize) {
         let (mut momentum, mut w, mut restarts) = (momentum, rotated(0.3), 0);
         for n in 0.. {

@@ -2,7 +2,7 @@
 //! rotated also where no component is significantly non-Gaussian.
 //!
 //! With few rows the statistics of a code have the wrong sign for many sources, so that some components get the wrong width, and mix others.
-//! A search with the right width for all does not, and its components are then less Gaussian: the search goes on from there.
+//! A search with the right width for all does not, and its components are then less Gaussian: the search continues from there.
 //!
 //! Where no component is significantly non-Gaussian, the rows determine axes by variance alone: the principal axes. Those whose
 //! variances are equal within their sampling error are not determined at all. With few rows, in which a test may miss sources

@@ -39,7 +39,7 @@ macro_rules! drawn {
                 k.mul_add(LN_2, f * polynomial(LOG, f * f))
             }
 
-            /// `cos(2 pi v)` and `sin(2 pi v)`, `v` from 0 to 1: `4 v` is an integer `q` and a rest of at most 1/2, of whose angle polynomials give both.
+            /// `cos(2 pi v)` and `sin(2 pi v)`, `v` from 0 to 1: `4 v` is an integer `q` and a remainder of at most 1/2, of whose angle polynomials give both.
             #[inline(always)]
             pub(in super::super) fn cos_sin(v: $t) -> ($t, $t) {
                 // A number added to `$whole` is rounded to an integer, the last digits of the sum.

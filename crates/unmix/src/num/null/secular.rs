@@ -1,4 +1,4 @@
-//! A few canonical directions beside a few rows, from the roots of a secular equation: memory and time of some passes over the rows.
+//! A few canonical directions orthogonal to a few rows, from the roots of a secular equation: memory and time of some passes over the rows.
 //!
 //! With `E = diag(0, 1, ..., p-1)` and orthonormal rows `V`, the restriction of `E` to the complement of the rows has the eigenpairs
 //!

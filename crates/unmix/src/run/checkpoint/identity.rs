@@ -1,4 +1,4 @@
-//! What a checkpoint is of: everything that determines the bits of a fit, and the differences between two.
+//! The identity of the fit of a checkpoint: everything that determines its bits, and the differences between two.
 
 use super::BEGIN_ANEW;
 use crate::error::{Error, Result};
@@ -25,7 +25,7 @@ pub(crate) struct Identity {
     pub(crate) rows: u32,
     /// Checksum of the model that the fit starts from.
     pub(crate) init: Option<u32>,
-    /// Checksums of the tables given beside the settings, by name.
+    /// Checksums of the tables given in addition to the settings, by name.
     pub(crate) tables: BTreeMap<String, u32>,
 }
 

@@ -82,7 +82,7 @@ fn nested_loops_are_resumed() {
     let all = whole.seen.load(Relaxed);
     assert!(all > 50);
     let folder = tempfile::tempdir().unwrap();
-    // Every write waits for the disk, so not each of the moments.
+    // Every write waits for the disk, so only some of the moments are tested.
     for stop in (1..all).step_by(5) {
         let path = folder.path().join(stop.to_string());
         let first = Count { stop, ..Count::default() };

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A function of a few numbers, with the gradient beside it; counts its evaluations.
+/// A function of a few numbers and its gradient; counts its evaluations.
 struct Plain<F> {
     f: F,
     n_evaluations: u64,
@@ -113,7 +113,7 @@ fn rounding_errors_end_the_search_and_do_not_raise_the_function() {
 
 #[test]
 fn a_gradient_falls_to_its_tolerance_below_the_rounding_errors_of_large_values() {
-    // Beside 1e6 a value is known to 1e-10: steps below 1e-5 do not show in it, and gradients of 1e-9 take steps of 1e-11 and less.
+    // A value near 1e6 is accurate to 1e-10: steps below 1e-5 do not show in it, and gradients of 1e-9 take steps of 1e-11 and less.
     let mut f = plain(|x: &[f64], g: &mut [f64]| 1e6 + rosenbrock(x, g));
     let found = SEARCH.minimise(&mut f, vec![-1.2, 1.0, -1.2, 1.0], "test", &Run::default()).unwrap();
     assert_eq!(found.outcome, Outcome::Converged, "{found:?}");

@@ -159,7 +159,7 @@ impl Conditional {
 }
 
 /// Solves up to [`LANES`] lines, of `k` right-hand sides and a lower triangle each, in vectors whose lanes are the lines; returns false, and changes
-/// nothing, if one of them needs the care of a single one.
+/// nothing, if one of them must be solved individually.
 fn side_by_side(out: &mut [f64], width: usize, k: usize) -> bool {
     let numbers = k + triangle(k);
     // Lanes without a line are those of no cells.

@@ -34,8 +34,8 @@ fn hides_the_prior(diagonal: impl Iterator<Item = f64>, k: usize) -> bool {
     diagonal.fold(0.0f64, |m, d| m.max(d)) * (16.0 * k as f64 * f64::EPSILON) >= 1e-3
 }
 
-/// [`posterior`] for `L` matrices and vectors, entry by entry, with the same bits; `None`, and nothing changed, if one of the matrices needs
-/// the care of a single one.
+/// [`posterior`] for `L` matrices and vectors, entry by entry, with the same bits; `None`, and nothing changed, if one of the matrices must
+/// be inverted individually.
 #[inline(always)]
 pub(super) fn posteriors<const L: usize>(
     q: &mut [[f64; L]],

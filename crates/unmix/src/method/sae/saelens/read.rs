@@ -14,8 +14,8 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Imports the model in a folder of SAELens, with its units in their order. If `cfg.json` says that rows are not centred before the
-/// encoder, or that codes are in units of the norms of the atoms, this is folded into the parameters.
+/// Imports the model in a folder of SAELens, with its units in their order. If, according to `cfg.json`, rows are not centred before
+/// the encoder, or codes are in units of the norms of the atoms, this is folded into the parameters.
 ///
 /// # Errors
 ///

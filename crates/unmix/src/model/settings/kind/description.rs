@@ -162,7 +162,7 @@ fn of_number(form: NumberForm, from: Bound<f64>, to: Bound<f64>, example: Option
         NumberForm::Share => Description::new(&[&format!("{share} between 0 and 1")], &real(from, to))
             .demanding(format!("{share} must be between 0 and 1"))
             .python("float", &constraint("RealNotInt"), "float"),
-        // It stands beside a share, whose phrase and types include it. The share in the name is any number: no list of literals has all.
+        // It is combined with a share, whose phrase and types include it. The share in the name is any number: no list of literals has all.
         NumberForm::ShareName => Description {
             demand: Some(format!("{share} must be between 0 and 1")),
             annotation: "str".into(),

@@ -93,7 +93,7 @@ fn lists_and_blocks_of_rows_give_the_posterior_of_the_formulas() {
                         all += v[(a, b)] * (w(a) * w(b) + e(a, b)) + z[a] * z[b] * e(a, b);
                     }
                 }
-                // A new observation of the cell: beside the noise, what its expected square has beside the squared residual.
+                // A new observation of the cell: the noise, plus the expected square minus the squared residual.
                 let spread = ready.cell_variance(j, &z, &dense.patterns[0].covariance) - 0.4;
                 assert!((all - (x - of.mean[j] - fitted).powi(2) - spread).abs() < 1e-12);
                 all
@@ -117,7 +117,7 @@ fn without_noise_undetermined_directions_keep_the_prior() {
         let mut out = vec![0.0; LinePosteriors::width(k)];
         ready.of_line(&places, &values, false, &mut out);
         let line = LinePosteriors::new(k, out);
-        // The cells come back.
+        // The cells are recovered.
         for (&j, x) in places.iter().zip(&values) {
             let fitted: f64 = (0..k).map(|a| loadings[(j as usize, a)] * line.mean(0)[a]).sum();
             assert!((fitted - x).abs() < 1e-11, "{places:?}: {fitted} not {x}");
