@@ -99,4 +99,7 @@ impl Fit for SparseAutoencoder {
     fn partial_fit(&self, before: Option<&Model>, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
         crate::with_rows!(rows, rows => SparseAutoencoder::partial_fit(self, before, rows, run))
     }
+    fn takes_batches(&self) -> bool {
+        true
+    }
 }
