@@ -41,7 +41,7 @@ use settings::SETTINGS;
 #[doc(inline)]
 pub use crate::autoencoder::{Activation, DeadUnit, TopRows};
 pub(crate) use evaluate::GatherEvaluation;
-pub use evaluate::{Evaluation, evaluate, is_autoencoder, top_rows};
+pub use evaluate::{DEFAULT_TOP_ROWS, Evaluation, evaluate, is_autoencoder, top_rows};
 pub(super) use measured::{Measured, measured};
 pub use settings::{Init, L0, LearningRate, SparseAutoencoder};
 
