@@ -93,6 +93,9 @@ pub struct RunRecord {
     /// How pictures were read, if the rows were pictures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pictures: Option<super::PictureRow>,
+    /// Whether the fit started from a given model ([`Run::init`](crate::Run::init)).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub initial_model: bool,
 }
 
 /// Writes a number without a fraction as an integer.
@@ -191,6 +194,7 @@ impl Report {
             time: now.map_or(0, |d| d.as_secs()),
             invocation: run.invocation.map(Into::into),
             pictures: None,
+            initial_model: run.init.is_some(),
         };
     }
 }
