@@ -154,6 +154,7 @@ fn messages_about_tables_name_a_remedy() {
     b.write("grouped.csv", "a;b\n1;1.234,5\n3;5\n");
     b.write("group.csv", "a,b\n1,\"1,234\"\n3,5\n");
     b.write("total.csv", "a,b\n1,2\n3,5\n4,4\nTotal,11\n");
+    b.write("labels.csv", format!("id,BT,age\n{}", "x,B,4\n".repeat(30)));
     for (command, words) in [
         ("fit pca uneven.csv", "add --delimiter space if cells are separated by blanks"),
         ("fit pca uneven.csv --delimiter space", "line 6 has 2 cells, but the first line has 3"),
@@ -177,6 +178,14 @@ fn messages_about_tables_name_a_remedy() {
             "report d.pca.safetensors d.csv --color total.csv:a -o page.html",
             "it has 4 values, and the input has 30 rows; give one value for each row",
         ),
+        (
+            "report d.pca.safetensors d.csv --color labels.csv -o page.html",
+            "must be one column, got 3; choose one, as in --color labels.csv:COLUMN",
+        ),
+        (
+            "report d.pca.safetensors d.csv --color labels.csv:TB -o page.html",
+            "there is no column named 'TB' (did you mean 'BT'?)",
+        ),
         ("fit pca d.npy --names names.npy", "it is not text; give a text file with one name per line"),
         ("fit pca d.npy --rows-axis 0,x", "give the number of an axis, from 0, or several as in 0,2"),
         ("fit pca d.npy --rows-axis 0,0", "it is given twice; give each axis once"),
@@ -189,6 +198,7 @@ fn messages_about_tables_name_a_remedy() {
         let refused = b.run(command);
         assert!(refused.code > 0 && refused.err.contains(words), "{command}: {}", refused.err);
     }
+    b.ok("report d.pca.safetensors d.csv --color labels.csv:BT -o page.html");
     b.ok("fit pca preamble.csv --skip-rows 3 -o p.safetensors");
     b.ok("fit pca short.csv --skip-rows 2 -o p.safetensors");
     b.ok("fit pca total.csv --rows :3 -o p.safetensors");
