@@ -294,7 +294,8 @@ fn raw_counts_are_noted_where_the_noise_is_gaussian() {
     };
     write("counts.csv", &|x| x);
     write("logs.csv", &f64::ln_1p);
-    let said = "the rows look like raw counts, whose variance grows with their mean: a tenth of the columns has ";
+    let said =
+        "the rows look like raw counts, whose variance grows with their mean: a tenth of the columns has ";
     for (fit, is_noted) in [
         ("pca counts.csv -k 2", true),
         ("ppca counts.csv -k 2", true),
@@ -310,9 +311,11 @@ fn raw_counts_are_noted_where_the_noise_is_gaussian() {
         let page = String::from_utf8(b.read("page.html")).unwrap();
         assert_eq!(page.contains("The rows look like raw counts"), is_noted, "{fit}");
     }
-    assert!(b.ok("fit pca counts.csv -k 2 -o m.safetensors").err.contains(
-        "divide each row by its total, multiply by the median total and take log1p before a fit"
-    ));
+    assert!(
+        b.ok("fit pca counts.csv -k 2 -o m.safetensors").err.contains(
+            "divide each row by its total, multiply by the median total and take log1p before a fit"
+        )
+    );
 }
 
 #[test]

@@ -15,15 +15,22 @@ fn captions_are_in_the_terms_of_the_field() {
     let trials = Trials { splits: 2, restarts: 1, bootstrap: Some(0) };
     let found = stability(&model, &given, trials, &Run::default()).unwrap();
     let html = made(&model.with_stability(&found), Some(&given), &Options::default());
-    let signs = "<span class=\"key plus\">orange</span> positive, <span class=\"key minus\">blue</span> negative";
+    let signs =
+        "<span class=\"key plus\">orange</span> positive, <span class=\"key minus\">blue</span> negative";
     for (id, words) in [
         ("components", "Each chart shows the loadings of a component: "),
         ("components", signs),
         ("components", "; the percentage is its share of the variance. "),
         ("variance", "Dots mark where it reaches 50, 80, 90, 95 and 99 %."),
         ("scores", "placed by its codes (scores)"),
-        ("reconstructions", "<span class=\"key pale\">Bars</span>: the data. <span class=\"key dark\">Dots</span>: the reconstruction"),
-        ("stability", "A point is the mean agreement of the two halves (1: identical). Its line is the 95 % interval for"),
+        (
+            "reconstructions",
+            "<span class=\"key pale\">Bars</span>: the data. <span class=\"key dark\">Dots</span>: the reconstruction",
+        ),
+        (
+            "stability",
+            "A point is the mean agreement of the two halves (1: identical). Its line is the 95 % interval for",
+        ),
         ("reproduce", "<h2>Reproduce this page</h2>"),
     ] {
         assert!(section(&html, id).contains(words), "{id}: {words}\n{}", section(&html, id));
@@ -52,6 +59,10 @@ fn sources_of_ica_have_shares_of_the_variance() {
     assert!(section(&html, "variance").contains("explained variance of each component"));
     for share in share {
         let percent = format!("{:.*} %", if share < 0.09995 { 2 } else { 1 }, 100.0 * share);
-        assert!(section(&html, "components").contains(&percent), "{percent}: {}", section(&html, "components"));
+        assert!(
+            section(&html, "components").contains(&percent),
+            "{percent}: {}",
+            section(&html, "components")
+        );
     }
 }

@@ -110,8 +110,14 @@ mod tests {
             ("a questionnaire", table(|i, j| (5.0 * uniform(i, j)).floor())),
             ("grey levels", table(|i, j| (256.0 * uniform(i, j).powi(3)).floor())),
             // Strokes of full ink on empty paper.
-            ("digits", table(|i, j| if uniform(i, j) < 0.8 { 0.0 } else { (256.0 * uniform(j, i).sqrt()).floor() })),
-            ("Poisson of one rate", table(|i, j| (0..5).filter(|k| uniform(i, j + P * k) < 0.2).count() as f64)),
+            (
+                "digits",
+                table(|i, j| if uniform(i, j) < 0.8 { 0.0 } else { (256.0 * uniform(j, i).sqrt()).floor() }),
+            ),
+            (
+                "Poisson of one rate",
+                table(|i, j| (0..5).filter(|k| uniform(i, j + P * k) < 0.2).count() as f64),
+            ),
             // Indicators beside an income and an age.
             (
                 "a census",

@@ -90,7 +90,10 @@ mod tests {
         for (row, words) in [
             (PictureRow { patch: None, standardised: false }, "whole pictures"),
             (PictureRow { patch: Some((4, 12)), standardised: false }, "patches of 4x12 pixels"),
-            (PictureRow { patch: Some((4, 12)), standardised: true }, "patches of 4x12 pixels, each standardised"),
+            (
+                PictureRow { patch: Some((4, 12)), standardised: true },
+                "patches of 4x12 pixels, each standardised",
+            ),
         ] {
             assert_eq!(serde_json::to_value(row).unwrap(), words);
             assert_eq!(serde_json::from_value::<PictureRow>(words.into()).unwrap(), row);
