@@ -5,6 +5,7 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 use std::path::Path;
+use unmix::method::with_methods;
 use unmix::{Caller, Dtype, Error, ErrorDetails};
 
 /// Converts `error` to the exception that numpy and scikit-learn raise in such a case.
@@ -14,6 +15,7 @@ use unmix::{Caller, Dtype, Error, ErrorDetails};
 ///
 /// The fields of the error are attributes of the exception, as docs/scikit-learn.md lists them.
 pub(crate) fn raised(error: Error, dtype: Dtype) -> PyErr {
+    let error = with_methods(error);
     let exception = exception(&error, dtype);
     // A failure to set an attribute is ignored: the message contains the same fact.
     Python::attach(|py| {

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
 use unmix::data::{AnyRows, Axes, Bytes, Features, NumberType, RawArray};
+use unmix::model::PictureRow;
 use unmix::{Dtype, Rows, Run};
 
 /// Rows in the form in which Python passes them.
@@ -30,11 +31,13 @@ pub(crate) struct Wanted {
     pub(crate) names: Option<Vec<String>>,
     /// Their number, if there is a model: the last columns of a list of cells may have no cell.
     pub(crate) n_features: Option<usize>,
+    /// How the pictures of the model were read, if its rows were pictures.
+    pub(crate) pictures: Option<PictureRow>,
 }
 
 impl From<Option<Vec<String>>> for Wanted {
     fn from(names: Option<Vec<String>>) -> Self {
-        Self { names, n_features: None }
+        Self { names, ..Self::default() }
     }
 }
 
@@ -67,9 +70,9 @@ fn path_options() -> unmix_io::Options {
 impl Input {
     /// From an array of two axes, a sparse matrix, files that were opened, or a path as text. `fitted` describes how the pictures of the fit or of
     /// the batches before were read, if there are any: pictures that are read in another way give a warning, before anything is computed.
-    pub(crate) fn new(x: &Bound<'_, PyAny>, fitted: Option<&str>) -> PyResult<Self> {
+    pub(crate) fn new(x: &Bound<'_, PyAny>, fitted: Option<PictureRow>) -> PyResult<Self> {
         let input = Self::of(x)?;
-        let other = fitted.and_then(|fitted| unmix::model::other_pictures(fitted, &input.pictures()?));
+        let other = fitted.and_then(|fitted| input.pictures()?.unlike(fitted));
         warn_notes(x.py(), other.as_slice())?;
         Ok(input)
     }
@@ -121,13 +124,16 @@ impl Input {
         row_names: bool,
         run: &Run<'_>,
     ) -> unmix::Result<(AnyRows<'_>, Notices)> {
-        let Wanted { names, n_features } = wanted.into();
+        let Wanted { names, n_features, pictures } = wanted.into();
+        let fitted = pictures.filter(|_| self.pictures().is_some()).zip(n_features);
         match self {
             Input::Array(lent) => Ok((lent.rows(names)?, Notices::default())),
             Input::Sparse(lent) => Ok((lent.rows(names)?, Notices::default())),
             Input::Path(path) => {
                 let options = unmix_io::Options { wanted: names, row_names, ..path_options() };
-                Ok(notices(unmix_io::open_with(path, &options, run)?))
+                let input = unmix_io::open_with(path, &options, run)?;
+                fitted.map_or(Ok(()), |(row, p)| options.check_size(&input.rows, p, row))?;
+                Ok(notices(input))
             }
             Input::Files(files) => {
                 let input = files.open_as(run, |options| {
@@ -135,6 +141,7 @@ impl Input {
                     options.n_features = n_features;
                     options.row_names = row_names;
                 })?;
+                fitted.map_or(Ok(()), |(row, p)| files.check_size(&input.rows, p, row))?;
                 Ok(notices(input))
             }
         }
@@ -152,8 +159,8 @@ impl Input {
         })
     }
 
-    /// What a row is, in words, if the input is pictures.
-    pub(crate) fn pictures(&self) -> Option<String> {
+    /// How pictures are read, if the input is pictures.
+    pub(crate) fn pictures(&self) -> Option<PictureRow> {
         match self {
             Input::Path(path) => {
                 let files = unmix_io::expand(std::slice::from_ref(path), None).ok()?;

@@ -170,13 +170,13 @@ fn partial_fit(
     let given = tensors(given);
     let init = init.map(|model| model.get().inner.clone());
     let before = before.map(|model| model.get().inner.clone());
-    let earlier =
-        before.as_deref().or(init.as_deref()).and_then(|model| model.report().run.pictures.as_deref());
+    let earlier = before.as_deref().or(init.as_deref()).and_then(|model| model.report().run.pictures);
     let input = Input::new(x, earlier)?;
     // The columns are those of the earlier batches.
     let wanted = Wanted {
         names: names.or_else(|| before.as_ref().and_then(|model| model.features().names.clone())),
         n_features: before.as_ref().map(|model| model.n_features()),
+        pictures: earlier,
     };
     let cost = input.shape().map(|(n, p)| n.saturating_mul(p).saturating_mul(p));
     let pictures = input.pictures();
@@ -187,11 +187,11 @@ fn partial_fit(
         if let Some(first) = init.as_deref().filter(|_| before.is_none())
             && let Some(model) = unmix::method::continued(&method, &settings, &given, first, &rows, run)?
         {
-            let earlier = first.report().run.pictures.clone();
+            let earlier = first.report().run.pictures;
             return Ok((model.with_pictures(earlier.or(pictures)), notices));
         }
         let model = unmix::partial_fit_given(&method, &settings, given, before.as_deref(), &rows, run)?;
-        let earlier = before.as_deref().and_then(|model| model.report().run.pictures.clone());
+        let earlier = before.as_deref().and_then(|model| model.report().run.pictures);
         Ok((model.with_pictures(earlier.or(pictures)), notices))
     })?;
     let (fitted, notices) = fitted;

@@ -56,7 +56,8 @@ impl Model {
 
     /// The columns that it needs from an input.
     pub(crate) fn wanted(&self) -> Wanted {
-        Wanted { names: self.names(), n_features: Some(self.inner.n_features()) }
+        let pictures = self.inner.report().run.pictures;
+        Wanted { names: self.names(), n_features: Some(self.inner.n_features()), pictures }
     }
 
     /// Multiply-adds for encoding `input`; None if its shape is not known yet.
@@ -67,7 +68,7 @@ impl Model {
 
     /// The rows `x`, with a warning if they are pictures that are read in another way than those of the fit.
     pub(crate) fn input(&self, x: &Bound<'_, PyAny>) -> PyResult<Input> {
-        Input::new(x, self.inner.report().run.pictures.as_deref())
+        Input::new(x, self.inner.report().run.pictures)
     }
 }
 
@@ -238,7 +239,7 @@ impl Model {
     ) -> PyResult<Self> {
         let (left, right) = (self.inner.clone(), right.get().inner.clone());
         let cost = (left.n_features() as u64).pow(3);
-        let other = right.report().run.pictures.as_deref().and_then(|row| left.other_pictures(row));
+        let other = right.report().run.pictures.and_then(|row| left.other_pictures(row));
         warn_notes(py, other.as_slice())?;
         let merged = call(py, run_options.into(), left.dtype(), Some(cost), move |run| {
             left.merge(&right, &unmix::Run { invocation: Some(&invocation), ..*run })

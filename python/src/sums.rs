@@ -8,6 +8,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::{Arc, Mutex, PoisonError};
+use unmix::model::PictureRow;
 use unmix::{Dtype, Features};
 
 /// Sums over the rows so far, owned by one estimator.
@@ -19,8 +20,8 @@ struct SumsState {
     /// None before the first batch, which determines the number of columns and the type.
     sums: Option<unmix::model::Sums>,
     features: Features,
-    /// What a row was, in words, in the first batch of pictures.
-    pictures: Option<String>,
+    /// How pictures were read in the first batch of pictures.
+    pictures: Option<PictureRow>,
 }
 
 impl Sums {
@@ -30,7 +31,7 @@ impl Sums {
 
     pub(crate) fn of(model: &unmix::Model) -> Option<Self> {
         let (sums, features) = (Some(model.sums()?.clone()), model.features().clone());
-        let pictures = model.report().run.pictures.clone();
+        let pictures = model.report().run.pictures;
         Some(Self(Arc::new(Mutex::new(SumsState { sums, features, pictures }))))
     }
 }
@@ -72,8 +73,8 @@ impl Sums {
         weights: Option<Vec<f64>>,
     ) -> PyResult<()> {
         // Another thread that adds rows may hold the lock, and may need the interpreter meanwhile.
-        let fitted = py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).pictures.clone());
-        let input = Input::new(x, fitted.as_deref())?;
+        let fitted = py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).pictures);
+        let input = Input::new(x, fitted)?;
         let (cost, dtype) =
             (input.shape().map(|(n, p)| n.saturating_mul(p).saturating_mul(p)), input.dtype());
         let (shared, pictures) = (self.0.clone(), input.pictures());
@@ -82,6 +83,7 @@ impl Sums {
             let wanted = Wanted {
                 names: names.or_else(|| state.features.names.clone()),
                 n_features: state.sums.as_ref().map(|sums| sums.n_features()),
+                pictures: state.pictures,
             };
             let (rows, notices) = input.rows(wanted, run)?;
             let rows = match weights {
@@ -138,6 +140,7 @@ impl Sums {
             false => Some(unmix::model::Sums::from_bytes(bytes).map_err(|e| raised(e, Dtype::F64))?),
         };
         let features = Features { names, shape: None };
+        let pictures = pictures.and_then(|words| PictureRow::try_from(words).ok());
         Ok(Self(Arc::new(Mutex::new(SumsState { sums, features, pictures }))))
     }
 
@@ -147,7 +150,7 @@ impl Sums {
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<Vec<String>>, Option<String>))> {
         let (py, state) = (slf.py(), slf.get().state());
         let bytes = state.sums.map(|s| s.to_bytes()).unwrap_or_default();
-        let parts = (PyBytes::new(py, &bytes), state.features.names, state.pictures);
+        let parts = (PyBytes::new(py, &bytes), state.features.names, state.pictures.map(String::from));
         Ok((slf.get_type().getattr("from_bytes")?, parts))
     }
 }

@@ -235,6 +235,23 @@ def test_everything_that_takes_rows_compares_how_pictures_are_read(tmp_path, est
     assert comparisons(lambda: use(model, squares.read(), tmp_path)) == (0, "")
 
 
+def test_pictures_of_another_size_name_the_argument_for_patches(tmp_path):
+    squares, _ = patches(tmp_path)
+    model, whole = PCA(3, random_state=0).fit(squares), PCA(3, random_state=0).fit(tmp_path)
+    batches = PCA(3, random_state=0).partial_fit(squares)
+    fitted = r"is not possible: the model was fitted to patches of 4x4 pixels with 16 numbers, and .* is read as whole pictures with 192; use "
+    for use, rows, message in [
+        (model.transform, unmix.open(tmp_path), fitted + r"patches=\(4, 4\), and the other options of the fit$"),
+        (model.score, tmp_path, fitted + r"unmix.open\(..., patches=\(4, 4\)\), and the other options of the fit$"),
+        (batches.partial_fit, tmp_path, fitted + r"unmix.open\(..., patches=\(4, 4\)\), and the other options of the fit$"),
+        (whole.transform, unmix.open(tmp_path, patches=(5, 5)), "to whole pictures with 192 numbers, .* as patches of 5x5 pixels with 25; leave out patches$"),
+    ]:
+        with pytest.raises(ValueError, match=message) as refused:
+            use(rows)
+        assert (refused.value.need, refused.value.got) in [(16, 192), (192, 25)]
+    assert batches.n_samples_ == 96
+
+
 def test_batches_that_continue_a_given_model_are_compared_with_its_pictures(tmp_path):
     squares, bars = patches(tmp_path)
     first = DictionaryLearning(4, random_state=0).partial_fit(squares)

@@ -5,7 +5,7 @@ use crate::terminal;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use unmix::method::{self, Method};
-use unmix::{AnyRows, Error, METHODS, Result, with_rows};
+use unmix::{Error, Result};
 
 /// Usual names of methods that are called otherwise here.
 const ALIASES: [(&str, &str); 6] = [
@@ -49,23 +49,6 @@ pub(crate) fn takes_k(method: &Method) -> std::result::Result<(), Failure> {
         false => "finds the number of components from the rows",
     };
     Err(Failure::Usage(format!("-k is not possible for {}: it {why}; leave -k out", method.key)))
-}
-
-/// Refuses sparse rows for a method that does not take them, with those that do.
-pub(crate) fn takes_storage(key: &str, rows: &AnyRows<'_>) -> std::result::Result<(), Failure> {
-    let refuses = METHODS.iter().any(|method| method.key == key && !method.accepts.sparse);
-    if !refuses || !with_rows!(rows, rows => rows.is_sparse()) {
-        return Ok(());
-    }
-    let others: Vec<&str> = METHODS.iter().filter(|m| m.accepts.sparse).map(|m| m.key).collect();
-    Err(Error::unsupported(
-        format!("{key} of sparse rows"),
-        "it needs all entries of the rows, zeros included",
-        format!("choose a method that takes them ({}), or make the rows dense", others.join(", ")),
-    )
-    .of_method(key)
-    .working(&others)
-    .into())
 }
 
 /// The note that `-k` is not the number of clusters, for methods with a setting for that, which is not given.

@@ -28,7 +28,7 @@ impl From<Error> for Failure {
             {
                 Failure::Closed
             }
-            _ => Failure::Library(e),
+            _ => Failure::Library(unmix::method::with_methods(e)),
         }
     }
 }

@@ -36,7 +36,6 @@ pub(crate) fn fit(args: &Fit, invocation: Option<&str>) -> Done {
     };
     let quiet = args.running.quiet;
     let (mut rows, n_notes) = rows(args, &files, &run)?;
-    choice::takes_storage(&args.method, &rows)?;
     let continued = match init.as_ref().filter(|_| !args.sums) {
         Some(before) => method::continued(&args.method, &settings, &given, before, &rows, &run)?,
         None => None,

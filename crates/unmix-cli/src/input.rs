@@ -50,44 +50,25 @@ pub(crate) fn open_unchecked(
     run: &Run<'_>,
     quiet: bool,
 ) -> Result<Input, Failure> {
-    let (row, format) = (options.row_of_pictures(), options.input_format);
-    let input = open_wanted(model.features().names.clone(), paths, options, run, quiet)?;
+    let input = open_wanted(model.features().names.clone(), paths, options.clone(), run, quiet)?;
     if let Some(first) = paths.first() {
-        let pictures = unmix_io::is_image(first.as_ref(), format);
+        let pictures = unmix_io::is_image(first.as_ref(), options.input_format);
         model
-            .other_pictures(&row)
+            .other_pictures(options.row_of_pictures())
             .filter(|_| pictures && !quiet)
             .iter()
             .for_each(|said| terminal::warning(said));
         match pictures {
             true => {
-                check_size(model, &input.rows, &row)?;
+                if let Some(fitted) = model.report().run.pictures {
+                    options.check_size(&input.rows, model.n_features(), fitted)?;
+                }
                 units::check_pictures(model, first.as_ref())?;
             }
             false => units::check_array(model, &input.rows, quiet)?,
         }
     }
     Ok(input)
-}
-
-/// Refuses pictures whose rows, read as `row`, have another length because those of the fit were read in another way.
-fn check_size(model: &Model, rows: &AnyRows<'_>, row: &str) -> Result<(), Failure> {
-    let fitted = model.report().run.pictures.as_deref();
-    let Some(fitted) = fitted.filter(|fitted| *fitted != row && rows.n_features() != model.n_features())
-    else {
-        return Ok(());
-    };
-    let size = fitted.strip_prefix("patches of ").and_then(|rest| rest.split(' ').next());
-    let remedy = match size {
-        Some(size) => format!("add --patches {size}, and the other options of the fit"),
-        None => "leave out --patches".into(),
-    };
-    Err(Failure::Message(format!(
-        "the model was fitted to {fitted} with {} numbers, and {} is read as {row} with {}; {remedy}",
-        model.n_features(),
-        rows.origin(),
-        rows.n_features()
-    )))
 }
 
 /// Codes of `model` in a file: matched by name if the file has names, else by position.

@@ -30,7 +30,7 @@ pub(crate) fn merge(args: &Merge, invocation: Option<&str>) -> Done {
     let mut models = models.into_iter();
     let Some(mut merged) = models.next() else { return Ok(0) };
     for model in models {
-        let other = model.report().run.pictures.as_deref().and_then(|row| merged.other_pictures(row));
+        let other = model.report().run.pictures.and_then(|row| merged.other_pictures(row));
         other.iter().for_each(|said| terminal::warning(said));
         merged = merged.merge(&model, &run)?;
     }

@@ -114,7 +114,10 @@ fn unknown_ending(path: &Path) -> Failure {
     Failure::Usage(match ending.as_deref() {
         Some("wav" | "wave") => {
             let folder = path.with_extension("");
-            format!("each source is written to its own file: give a folder, as in -o {}/", folder.display())
+            format!(
+                "each source or channel is written to its own file: give a folder, as in -o {}/",
+                folder.display()
+            )
         }
         Some("png" | "jpg" | "jpeg" | "bmp" | "tif" | "tiff" | "gif" | "webp") => format!(
             "{name} would be a picture, and only 'unmix reconstruct' of pictures writes them, as .png files; end it in .npy, .npz, .csv or .tsv \

@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::terminal::{self, FAINT, TITLE, TYPED, paint};
 use crate::{input, names};
 use serde_json::Value;
-use unmix::method::{Method, find};
+use unmix::method::{Method, find, with_methods};
 use unmix::select::{
     Criterion, SizeRequest, SizeRule, Sizes, Table, check_sizes, compare_sizes, select_components,
 };
@@ -56,7 +56,7 @@ fn of_variances(args: &Select) -> Done {
 
 /// A table over the number of components.
 fn of_sizes(args: &Select, method: &'static Method) -> Done {
-    let usage = |e: unmix::Error| Failure::Usage(e.to_string());
+    let usage = |e: unmix::Error| Failure::Usage(with_methods(e).to_string());
     let rules = SizeRule::parse(method, &args.rules).map_err(usage)?;
     let settings = typed_settings(&args.set)?;
     let request = SizeRequest::new(&settings, &rules, args.max_components);

@@ -8,7 +8,8 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use unmix::data::Rows;
-use unmix::{Dtype, Error, ErrorDetails, Matrix, Real, Result, Run};
+use unmix::model::PictureRow;
+use unmix::{AnyRows, Dtype, Error, ErrorDetails, Matrix, Real, Result, Run};
 
 /// Files and how they are read, for callers that read their rows more than once. [`open`](Self::open) reads the files again, and refuses
 /// those that have changed. Nothing is kept in memory, except a copy of what can be read only once: the standard input, or a pipe.
@@ -195,11 +196,23 @@ impl Files {
         self.files.iter().any(|(_, found)| matches!(found, FileState::Once(_)))
     }
 
-    /// What a row is, in words, if the files are pictures: [`Options::row_of_pictures`].
-    pub fn row_of_pictures(&self) -> Option<String> {
+    /// How pictures are read, if the files are pictures: [`Options::row_of_pictures`].
+    pub fn row_of_pictures(&self) -> Option<PictureRow> {
         let pictures =
             self.paths().next().is_some_and(|path| paths::is_image(path, self.options.input_format));
         pictures.then(|| self.options.row_of_pictures())
+    }
+
+    /// [`Options::check_size`] of rows of these files, if they are pictures.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Options::check_size`].
+    pub fn check_size(&self, rows: &AnyRows<'_>, n_features: usize, fitted: PictureRow) -> Result<()> {
+        match self.row_of_pictures() {
+            Some(_) => self.options.check_size(rows, n_features, fitted),
+            None => Ok(()),
+        }
     }
 
     /// [`Options::one_picture`] of these files.

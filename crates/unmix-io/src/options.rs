@@ -3,7 +3,8 @@
 use crate::Wording;
 use crate::format::{InputFormat, Kind};
 use std::collections::HashSet;
-use unmix::{Dtype, Error, Result};
+use unmix::model::PictureRow;
+use unmix::{AnyRows, Dtype, Error, Result};
 
 /// Options for reading a file; the defaults suit files that describe themselves.
 #[derive(Clone, Debug, Default)]
@@ -233,11 +234,39 @@ impl Options {
         })
     }
 
-    /// What a row of pictures is, in words: where they differ, so does the meaning of the numbers. Not which patches are read, and no
-    /// colours: the shape of a row has these.
-    pub fn row_of_pictures(&self) -> String {
+    /// How pictures are read: where this differs, so does the meaning of the numbers. Not which patches are read, and no colours: the shape
+    /// of a row has these.
+    pub fn row_of_pictures(&self) -> PictureRow {
         let patch = self.patches.as_ref().map(|cut| (cut.height, cut.width));
-        unmix::model::row_of_pictures(patch, self.patches.as_ref().is_some_and(|cut| cut.normalise))
+        PictureRow { patch, standardised: self.patches.as_ref().is_some_and(|cut| cut.normalise) }
+    }
+
+    /// Refuses rows of pictures whose length is not that of a fit, `n_features`, because its pictures were read in another way, as `fitted`.
+    ///
+    /// # Errors
+    ///
+    /// Such rows; the error names the setting that reads pictures as the fit did.
+    pub fn check_size(&self, rows: &AnyRows<'_>, n_features: usize, fitted: PictureRow) -> Result<()> {
+        let (row, p) = (self.row_of_pictures(), rows.n_features());
+        if p == n_features || row == fitted {
+            return Ok(());
+        }
+        let verb = if self.wording == Wording::Shell { "add" } else { "use" };
+        let origin = rows.origin();
+        Err(Error::unsupported(
+            format!("using {origin} with this model"),
+            format!(
+                "the model was fitted to {fitted} with {n_features} numbers, and {origin} is read as {row} with {p}"
+            ),
+            match fitted.patch {
+                Some((height, width)) => format!(
+                    "{verb} {}, and the other options of the fit",
+                    self.wording.size("patches", height, width)
+                ),
+                None => format!("leave out {}", self.wording.name("patches")),
+            },
+        )
+        .with_numbers(n_features, p))
     }
 
     /// The error of a fit to a single picture that is not cut into patches.

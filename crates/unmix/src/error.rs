@@ -209,8 +209,30 @@ pub struct ErrorDetails {
     pub version: Option<String>,
     /// Key of the method of which the request was made, or of whose model.
     pub method: Option<String>,
-    /// Keys of the methods with which the request works.
+    /// Keys of the methods with which the request works. Fits fill it where the registry of methods answers which these are; for errors of a model,
+    /// [`with_methods`](crate::method::with_methods) does.
     pub works: Vec<String>,
+    /// What these methods have, until the registry is asked.
+    pub(crate) needed: Option<Needed>,
+}
+
+/// What a method needs so that a refused request works, as its entry in the registry says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Needed {
+    /// It takes sparse rows.
+    Sparse,
+    /// It takes rows with weights.
+    Weights,
+    /// It takes rows held by remote workers.
+    Remote,
+    /// It has a likelihood.
+    Likelihood,
+    /// It has a likelihood and takes missing cells.
+    LikelihoodOfCells,
+    /// It is computed from sums over the rows.
+    Sums,
+    /// It is fitted incrementally.
+    Batches,
 }
 
 impl Error {
@@ -252,6 +274,11 @@ impl Error {
     /// [`with`](Self::with) the keys of the methods with which the request works.
     pub fn working(self, keys: &[&str]) -> Self {
         self.with(|details| details.works = keys.iter().map(ToString::to_string).collect())
+    }
+
+    /// [`with`](Self::with) what a method needs so that the request works.
+    pub(crate) fn needing(self, needed: Needed) -> Self {
+        self.with(|details| details.needed = Some(needed))
     }
 
     /// [`with`](Self::with) the numbers that are expected and found.

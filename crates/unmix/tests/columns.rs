@@ -1,9 +1,9 @@
 //! Names of columns where a fit continues from a model or starts from one, and the values in errors about requests.
 
 use serde_json::{Map, Value, json};
-use unmix::data::Rows;
+use unmix::data::{Rows, Sparse};
 use unmix::model::Tensors;
-use unmix::{AnyRows, Error, ErrorDetails, METHODS, Model, Run};
+use unmix::{AnyRows, Error, ErrorDetails, Features, Ica, METHODS, Method, Model, Run};
 
 const N: usize = 60;
 const P: usize = 4;
@@ -25,6 +25,13 @@ fn rows<'a>(x: &'a [f64], names: &str) -> AnyRows<'a> {
 fn details(e: &Error) -> &ErrorDetails {
     let Error::Unsupported { details, .. } = e else { panic!("{e:?}") };
     details
+}
+
+/// The rows as stored entries.
+fn sparse(x: &[f64]) -> Rows<'static, f64> {
+    let starts: Vec<i64> = (0..=x.len() / P).map(|i| (i * P) as i64).collect();
+    let columns: Vec<i32> = (0..x.len()).map(|at| (at % P) as i32).collect();
+    Rows::new(Sparse::from_csr(&starts, &columns, x.to_vec(), P).unwrap(), Features::default(), "the array")
 }
 
 /// Methods that a few dense rows can be fitted with, in little time.
@@ -141,6 +148,94 @@ fn errors_about_requests_have_values() {
     let mut rows = AnyRows::F64(Rows::from_slice(&narrow, 3).unwrap());
     let e = unmix::fit("ica", &Map::new(), &mut rows, &run).unwrap_err();
     assert_eq!((details(&e).need, details(&e).got), (Some(3), Some(4)));
+}
+
+/// Keys of the methods of which something holds.
+fn keys(holds: impl Fn(&Method) -> bool) -> Vec<&'static str> {
+    METHODS.iter().filter(|method| holds(method)).map(|method| method.key).collect()
+}
+
+/// The built-in methods that work; other tests register methods meanwhile.
+fn works(e: &Error) -> Vec<&str> {
+    let built_in = |key: &&str| METHODS.iter().any(|method| method.key == *key);
+    details(e).works.iter().map(String::as_str).filter(built_in).collect()
+}
+
+/// Asserts that an error has these methods, and that the message lists the first eight.
+#[track_caller]
+fn lists(e: &Error, clause: &str, keys: &[&str]) {
+    let message = e.to_string();
+    assert_eq!(works(e), keys, "{message}");
+    let first = keys[..keys.len().min(8)].join(", ");
+    assert!(message.contains(&format!("choose a method that {clause} ({first}")), "{message}");
+    assert!(keys.len() <= 9 || message.contains(" more), "), "{message}");
+}
+
+#[test]
+fn refused_rows_name_the_methods_that_take_them() {
+    let x = numbers();
+    let nobody = |_: &[u8]| Ok(Vec::new());
+    for method in METHODS.iter().filter(|method| method.tensors().all(|table| table.default == "null")) {
+        let refused = |mut rows: AnyRows<'_>| {
+            unmix::fit(method.key, &Map::new(), &mut rows, &Run::default()).unwrap_err()
+        };
+        if !method.accepts.weights {
+            let e = refused(rows(&x, "").weighted(vec![2.0; N]).unwrap());
+            lists(&e, "takes them", &keys(|method| method.accepts.weights));
+            assert!(e.to_string().ends_with("more), leave the weights out, or repeat rows"), "{e}");
+        }
+        if !method.accepts.sparse {
+            let e = refused(AnyRows::F64(sparse(&x)));
+            lists(&e, "takes them", &keys(|method| method.accepts.sparse));
+            assert!(e.to_string().ends_with("), or make the rows dense"), "{e}");
+        }
+        if !method.accepts.remote {
+            let e = refused(AnyRows::F64(Rows::remote(3000, P, &nobody)));
+            lists(&e, "needs only sums over them", &keys(|method| method.accepts.remote));
+        }
+    }
+    // A batch is refused as all rows are.
+    let given = settings(json!({"n_components": 3}));
+    let weighted = rows(&x, "").weighted(vec![2.0; N]).unwrap();
+    let e = unmix::partial_fit("sae", &given, None, &weighted, &Run::default()).unwrap_err();
+    lists(&e, "takes them", &keys(|method| method.accepts.weights));
+    // A typed fit, too.
+    let e = Ica::default().fit(&mut sparse(&x), &Run::default()).unwrap_err();
+    lists(&e, "takes them", &keys(|method| method.accepts.sparse));
+}
+
+#[test]
+fn refused_sums_batches_and_scores_name_the_methods_that_have_them() {
+    let x = numbers();
+    let takes = |method: &Method, given: Value| (method.spec)(&settings(given));
+    let sums = keys(|method| takes(method, json!({})).is_ok_and(|spec| spec.takes_sums()));
+    assert!(sums.contains(&"pca") && !sums.contains(&"ica"), "{sums:?}");
+    let e = unmix::method::fit_by_sums("ica", &Map::new(), &rows(&x, ""), &Run::default()).unwrap_err();
+    lists(&e, "is computed from sums", &sums);
+    // ICA is fitted incrementally by one of its algorithms.
+    let batches = keys(|method| {
+        let found = [json!({}), json!({"algorithm": "easi"}), json!({"algorithm": "online"})];
+        let found = found.map(|given| takes(method, given).is_ok_and(|spec| spec.takes_batches()));
+        found.contains(&true)
+    });
+    assert!(sums.iter().chain(&["ica", "dictionary", "sae"]).all(|key| batches.contains(key)), "{batches:?}");
+    let e = unmix::partial_fit("rica", &Map::new(), None, &rows(&x, ""), &Run::default()).unwrap_err();
+    assert_eq!(works(&e), batches);
+    assert!(e.to_string().contains("is fitted incrementally (pca, ppca, linear-eigengan, "), "{e}");
+    assert!(e.to_string().contains("ica with algorithm='easi', "), "{e}");
+    assert!(e.to_string().ends_with("), or fit all rows at once"), "{e}");
+    // Of a model a program asks.
+    let given = settings(json!({"n_components": 2, "max_iter": 3}));
+    let model = unmix::fit("ica", &given, &mut rows(&x, ""), &Run::default()).unwrap();
+    let e = unmix::method::with_methods(model.check_scores().unwrap_err());
+    lists(&e, "has a likelihood", &keys(|method| method.density.is_some()));
+    let none = Map::new();
+    let rules = [unmix::select::SizeRule::Cells];
+    let request = unmix::select::SizeRequest::new(&none, &rules, None);
+    let rfn = unmix::method::find("rfn").unwrap();
+    let e = unmix::method::with_methods(unmix::select::check_sizes(rfn, &request).unwrap_err());
+    let cells = keys(|method| method.density.is_some() && method.accepts.missing);
+    lists(&e, "has a likelihood and takes missing cells", &cells);
 }
 
 #[test]

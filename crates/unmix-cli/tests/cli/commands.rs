@@ -174,6 +174,42 @@ fn quality_is_t2_and_q_and_their_parts_on_request() {
 }
 
 #[test]
+fn quality_of_models_without_variances_along_axes_is_the_reconstruction_error() {
+    let b = Folder::new();
+    b.both("d", 60, 4);
+    for method in ["ica", "rica"] {
+        b.ok(&format!("fit {method} d.npy -k 2 -o m.safetensors --quiet"));
+        let (names, quality) = csv(&b.ok("score m.safetensors d.npy --quality").out);
+        let (_, scores) = csv(&b.ok("score m.safetensors d.npy -q").out);
+        assert_eq!(names, ["q"], "{method}");
+        assert_eq!(quality, scores, "{method}");
+        let (names, parts) = csv(&b.ok("score m.safetensors d.npy --quality --parts").out);
+        assert_eq!(names.len(), 5, "{method}: {names:?}");
+        for row in &parts {
+            close(&[row[1..].iter().sum()], &row[..1], 1e-9);
+        }
+    }
+}
+
+#[test]
+fn help_is_in_the_terms_of_the_field() {
+    let b = Folder::new();
+    for (verb, said) in [
+        ("", "Score rows: log-likelihood, or reconstruction error where the model has no likelihood"),
+        ("", "Reproduce published experiments"),
+        ("score", "To encode rows (what PCA users call scores) use 'unmix encode'"),
+        ("score", "Models without variances along axes (ica, rica, ...) have Q alone"),
+        ("fit", "Test which components are reproducible: fit both halves of N random splits of the rows"),
+        ("fit", "--seed <N> Random seed"),
+        ("fit", "Standardise each patch: zero mean, unit variance"),
+    ] {
+        // Lines are wrapped.
+        let help = b.ok(&format!("{verb} --help")).out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(help.contains(said), "{verb}: {said}\n{help}");
+    }
+}
+
+#[test]
 fn reconstructions_keep_the_shape_of_images() {
     let b = Folder::new();
     write_npy(&b.path("d.npy"), &Folder::table(40, 12), &[3, 4]).unwrap();

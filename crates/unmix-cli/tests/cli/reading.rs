@@ -153,8 +153,36 @@ fn standard_input_is_read_as_the_file_is() {
     assert_eq!(Model::load(&b.path("stdin.pca.safetensors")).unwrap().n_components(), 2);
     let shown = b.run_with("show -", &b.read("d.npy"));
     assert!(shown.code == 0 && shown.out.contains("rows               30"), "{}{}", shown.out, shown.err);
+    // Text separated by blanks, as numpy.savetxt writes it.
+    let blanks = String::from_utf8(b.read("d.csv")).unwrap().replace(',', " ");
+    let piped = b.run_with("encode m.safetensors -", blanks.as_bytes());
+    assert_eq!((piped.code, piped.out == codes), (0, true), "{}", piped.err);
     let nothing = b.run_with("fit pca -", b"");
     assert!(nothing.code == 1 && nothing.err.contains("the standard input cannot be read: it is empty"));
+}
+
+#[test]
+fn single_precision_is_computed_in_double_precision_on_request() {
+    let b = Folder::new();
+    let draws = unmix::internal::num::random::Stream::new(7, 0);
+    let x: Vec<f32> = (0..2000u64)
+        .flat_map(|i| {
+            let [a, b, c] = [0, 1, 2].map(|j| draws.laplace(3 * i + j) as f32);
+            // Up to rounding errors the last column is the sum of two others.
+            [a, b, c, a + b]
+        })
+        .collect();
+    write_npy(&b.path("ecg.npy"), &x, &[4]).unwrap();
+    let single = b.ok("fit ica ecg.npy -o m.safetensors");
+    assert!(single.err.contains("3 of 4 sources are kept"), "{}", single.err);
+    assert!(
+        single.err.contains("give rows in double precision, or compute in it with --dtype float64"),
+        "{}",
+        single.err
+    );
+    let double = b.ok("fit ica ecg.npy --dtype float64 -o m.safetensors");
+    assert!(!double.err.contains("precision"), "{}", double.err);
+    assert_eq!(Model::load(&b.path("m.safetensors")).unwrap().n_components(), 4);
 }
 
 #[test]

@@ -11,6 +11,12 @@ fn several_experiments_share_one_page() {
     assert!(at("transforms") < at("shapes"), "in the order typed");
     assert_eq!(page.matches("<h2 ").count(), 2, "a key typed twice runs once");
     assert!(ran.out.contains("transforms") && ran.out.contains("all 13 conditions hold"), "{}", ran.out);
+    // Dark where that is preferred, and no wider than a phone: tables scroll, pictures shrink.
+    assert!(page.contains("@media(prefers-color-scheme:dark){") && page.contains("img{max-width:100%"));
+    assert!(
+        page.contains("<table")
+            && page.matches("<table").count() == page.matches("<div class=\"scroll\"><table").count()
+    );
     assert!(b.path("made/shapes/numbers.csv").is_file() && b.path("made/transforms/numbers.csv").is_file());
 }
 

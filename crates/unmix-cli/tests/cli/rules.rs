@@ -72,6 +72,17 @@ fn files_that_are_not_models_are_not_replaced_and_inputs_never() {
     b.write("old.npy", "anything");
     b.ok("encode notes.txt d.npy -o old.npy");
     assert!(b.read("old.npy").starts_with(b"\x93NUMPY"));
+    b.write("page.html", "anything");
+    b.ok("report notes.txt d.npy -o page.html");
+    assert!(b.read("page.html").starts_with(b"<!DOCTYPE html>"));
+    // Without -o, also a model of other data with a file of the same name; the model records its data.
+    std::fs::create_dir(b.path("there")).unwrap();
+    b.write("there/d.npy", b.read("d.npy"));
+    for input in ["d.npy", "there/d.npy"] {
+        b.ok(&format!("fit pca {input}"));
+        let made = Model::load(&b.path("d.pca.safetensors")).unwrap().report().run.invocation.clone();
+        assert_eq!(made.as_deref(), Some(format!("unmix fit pca {input}").as_str()));
+    }
 }
 
 #[test]

@@ -64,6 +64,9 @@ fn sources_of_two_recordings_are_written_as_audio_files() {
     let kept = b.run("reconstruct v.safetensors left.wav right.wav --keep left -o kept/");
     assert!(kept.code == 2 && kept.err.contains("cannot hold the columns of --keep (left)"), "{}", kept.err);
     assert!(!b.path("kept").exists());
+    let one = b.run("reconstruct v.safetensors left.wav right.wav --exclude 0 -o clean.wav");
+    let folder = "each source or channel is written to its own file: give a folder, as in -o clean/";
+    assert!(one.code == 2 && one.err.contains(folder), "{}", one.err);
     let refused = b.run("encode v.safetensors left.wav right.wav -o codes");
     assert!(refused.code == 2 && refused.err.contains("extension"), "{}", refused.err);
 }

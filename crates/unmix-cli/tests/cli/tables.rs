@@ -154,6 +154,7 @@ fn messages_about_tables_name_a_remedy() {
     b.write("grouped.csv", "a;b\n1;1.234,5\n3;5\n");
     b.write("group.csv", "a,b\n1,\"1,234\"\n3,5\n");
     b.write("total.csv", "a,b\n1,2\n3,5\n4,4\nTotal,11\n");
+    b.write("labels.csv", format!("id,BT,age\n{}", "x,B,4\n".repeat(30)));
     for (command, words) in [
         ("fit pca uneven.csv", "add --delimiter space if cells are separated by blanks"),
         ("fit pca uneven.csv --delimiter space", "line 6 has 2 cells, but the first line has 3"),
@@ -177,6 +178,14 @@ fn messages_about_tables_name_a_remedy() {
             "report d.pca.safetensors d.csv --color total.csv:a -o page.html",
             "it has 4 values, and the input has 30 rows; give one value for each row",
         ),
+        (
+            "report d.pca.safetensors d.csv --color labels.csv -o page.html",
+            "must be one column, got 3; choose one, as in --color labels.csv:COLUMN",
+        ),
+        (
+            "report d.pca.safetensors d.csv --color labels.csv:TB -o page.html",
+            "there is no column named 'TB' (did you mean 'BT'?)",
+        ),
         ("fit pca d.npy --names names.npy", "it is not text; give a text file with one name per line"),
         ("fit pca d.npy --rows-axis 0,x", "give the number of an axis, from 0, or several as in 0,2"),
         ("fit pca d.npy --rows-axis 0,0", "it is given twice; give each axis once"),
@@ -189,6 +198,7 @@ fn messages_about_tables_name_a_remedy() {
         let refused = b.run(command);
         assert!(refused.code > 0 && refused.err.contains(words), "{command}: {}", refused.err);
     }
+    b.ok("report d.pca.safetensors d.csv --color labels.csv:BT -o page.html");
     b.ok("fit pca preamble.csv --skip-rows 3 -o p.safetensors");
     b.ok("fit pca short.csv --skip-rows 2 -o p.safetensors");
     b.ok("fit pca total.csv --rows :3 -o p.safetensors");
@@ -266,6 +276,46 @@ fn a_column_in_other_units_is_named() {
     assert!(!b.ok("fit pca t.csv -k 2 --set standardize=true -o m.safetensors").err.contains("component 0"));
     assert!(!b.ok("fit pca t.csv -k 2 --quiet -o m.safetensors").err.contains("component 0"));
     assert!(!b.ok("fit pca t.csv --drop metres -k 2 -o m.safetensors").err.contains("component 0"));
+}
+
+#[test]
+fn raw_counts_are_noted_where_the_noise_is_gaussian() {
+    let b = Folder::new();
+    let draws = unmix::internal::num::random::Stream::new(5, 0);
+    // Geometric numbers, whose mean is a power of the column.
+    let count = |i: u64, j: u64| {
+        let mean = 0.1 * 1.15f64.powi(j as i32);
+        (draws.uniform(i * 60 + j).ln() / (mean / (1.0 + mean)).ln()).floor()
+    };
+    let write = |name: &str, of: &dyn Fn(f64) -> f64| {
+        let names = (0..60).map(|j| format!("gene{j}")).collect::<Vec<_>>().join(",");
+        let line = |i| (0..60).map(|j| of(count(i, j)).to_string()).collect::<Vec<_>>().join(",") + "\n";
+        b.write(name, format!("{names}\n{}", (0..120).map(line).collect::<String>()));
+    };
+    write("counts.csv", &|x| x);
+    write("logs.csv", &f64::ln_1p);
+    let said =
+        "the rows look like raw counts, whose variance grows with their mean: a tenth of the columns has ";
+    for (fit, is_noted) in [
+        ("pca counts.csv -k 2", true),
+        ("ppca counts.csv -k 2", true),
+        ("factor-analysis counts.csv -k 2 --set max_iter=20", true),
+        ("rfn counts.csv -k 3 --set max_iter=2", true),
+        ("pca counts.csv -k 2 --set standardize=true", false),
+        ("ica counts.csv -k 2 --set max_iter=5", false),
+        ("pca logs.csv -k 2", false),
+    ] {
+        let fitted = b.ok(&format!("fit {fit} -o m.safetensors"));
+        assert_eq!(fitted.err.matches(said).count(), usize::from(is_noted), "{fit}: {}", fitted.err);
+        b.ok("report m.safetensors -o page.html");
+        let page = String::from_utf8(b.read("page.html")).unwrap();
+        assert_eq!(page.contains("The rows look like raw counts"), is_noted, "{fit}");
+    }
+    assert!(
+        b.ok("fit pca counts.csv -k 2 -o m.safetensors").err.contains(
+            "divide each row by its total, multiply by the median total and take log1p before a fit"
+        )
+    );
 }
 
 #[test]

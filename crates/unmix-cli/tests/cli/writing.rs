@@ -15,6 +15,20 @@ fn a_fit_ends_at_its_time_limit_with_a_message() {
 }
 
 #[test]
+fn progress_without_a_terminal_is_a_line_of_the_iteration() {
+    let b = Folder::new();
+    b.both("d", 3000, 6);
+    // The first line comes after three seconds.
+    let fit = "fit neural-pca d.npy -k 3 --set solver=adam --set max_epochs=10000000 --max-seconds 4 -o m.safetensors";
+    let ran = b.ok(fit);
+    let lines: Vec<&str> = ran.err.lines().filter(|line| line.contains("epoch ")).collect();
+    let line = lines.iter().find(|line| line.contains(" of at most 10000000, objective "));
+    assert!(line.is_some_and(|line| line.ends_with(" 3 s")), "{}", ran.err);
+    assert!(!ran.err.contains("rows") && !ran.err.contains("left"), "no passes of an epoch: {}", ran.err);
+    assert!(!b.ok(&format!("{fit} --quiet")).err.contains("epoch 1"));
+}
+
+#[test]
 fn nothing_is_printed_before_the_first_row_is_computed() {
     let b = Folder::new();
     b.both("d", 30, 3);

@@ -8,14 +8,15 @@ use std::ops::Bound;
 use unmix::biclusters::Refits;
 use unmix::impute::ImputeOptions;
 use unmix::method::Method;
-use unmix::model::Kind;
+use unmix::method::sae::DEFAULT_TOP_ROWS;
+use unmix::model::{DEFAULT_ALPHAS, Kind};
 use unmix::stability::Trials;
 
 /// A function that fits a class: the key of its method, the file, its name, and the first of its own parameters, which follow the settings.
 const FITS: [[&str; 4]; 1] = [["fastica", "_fastica.py", "fastica", "return_X_mean"]];
 
-/// Defaults of functions: the file, the function, the parameter, and the default of the library.
-fn defaults() -> [(&'static str, &'static str, &'static str, usize); 5] {
+/// Defaults of functions and methods: the file, the function, the parameter, and the default of the library.
+fn defaults() -> [(&'static str, &'static str, &'static str, usize); 7] {
     let (refits, trials) = (Refits::default(), Trials::default());
     [
         ("_biclusters.py", "biclusters", "n_starts", refits.starts),
@@ -23,6 +24,8 @@ fn defaults() -> [(&'static str, &'static str, &'static str, usize); 5] {
         ("_stability.py", "stability", "splits", trials.splits),
         ("_stability.py", "stability", "restarts", trials.restarts),
         ("_gaps.py", "impute", "bootstrap", ImputeOptions::default().bootstrap),
+        ("sparse.py", "path", "n_alphas", DEFAULT_ALPHAS),
+        ("autoencoder.py", "top_rows", "n", DEFAULT_TOP_ROWS),
     ]
 }
 

@@ -37,8 +37,10 @@ impl Pair {
 
 /// Whether the components of both models started at the same random numbers, so that they may agree without being identified by the rows.
 fn start_alike(model: &Model, other: &Model) -> bool {
-    let given =
-        |model: &Model| model.report().run.invocation.as_ref().is_some_and(|line| line.contains("init"));
+    let given = |model: &Model| {
+        let run = &model.report().run;
+        run.initial_model || run.invocation.as_ref().is_some_and(|line| line.contains("init"))
+    };
     model.method().key == other.method().key
         && model.method().random_start
         && model.report().seed == other.report().seed

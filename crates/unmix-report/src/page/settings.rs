@@ -150,10 +150,9 @@ fn promise(model: &Model) -> String {
             .into();
     }
     let weights = if description::weights(model).is_some() { " and weights" } else { "" };
-    let mut words = report.run.invocation.as_deref().unwrap_or_default().split_whitespace();
     let start = match report.settings.get("w_init") {
         Some(given) if given == "given" => ", the same start (w_init, which is not recorded)",
-        _ if words.any(|word| word == "--init" || word.starts_with("--init=")) => ", the same initial model",
+        _ if report.run.initial_model => ", the same initial model",
         _ => "",
     };
     format!(

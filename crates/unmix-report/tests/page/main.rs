@@ -1,6 +1,7 @@
 //! Properties that every page must have, checked on pages of synthetic data.
 
 mod beside;
+mod captions;
 mod checks;
 mod codes;
 mod colours;

@@ -88,6 +88,31 @@ fn bitwise_reproducibility_is_stated_only_where_it_holds() {
 }
 
 #[test]
+fn an_initial_model_is_named_however_it_was_given() {
+    let x = datasets::patterns(300, 3, 3, 0.5, 0).x;
+    let settings = serde_json::json!({"n_components": 2, "max_iter": 3}).as_object().cloned().unwrap();
+    let fitted = |init: Option<&Model>| {
+        let run = Run { init: init.map(|model| model as _), ..Run::default() };
+        unmix::fit("rica", &settings, &mut rows(&x, Features::default()), &run).unwrap()
+    };
+    let first = fitted(None);
+    let again = fitted(Some(&first));
+    for (model, named) in [(&first, false), (&again, true)] {
+        let restored = Model::from_bytes(&model.to_bytes().unwrap(), "m.safetensors".as_ref()).unwrap();
+        for model in [model, &restored] {
+            let html = made(model, None, &Options::default());
+            assert_eq!(html.contains("and seed, the same initial model give the same numbers"), named);
+        }
+    }
+    // Components of two fits from one model agree because of it, not because of their seed.
+    let beside = |model: &Model, other: &Model| {
+        let beside = Some(("other.safetensors".to_string(), other.clone()));
+        made(model, None, &Options { beside, ..Options::default() }).contains("Both fits started")
+    };
+    assert!(beside(&first, &first) && !beside(&again, &first) && !beside(&first, &again));
+}
+
+#[test]
 fn initial_values_that_are_not_recorded_are_named() {
     let x = datasets::patterns(300, 3, 3, 0.5, 0).x;
     let start = (0..2).map(|i| (0..9).map(|j| if i == j { 1.0 } else { 0.1 }).collect()).collect();

@@ -1,6 +1,6 @@
 //! Fits of the method that a key names: of rows, of sums over them, and of a stream of rows.
 
-use super::find;
+use super::{counts, find, with_methods};
 use crate::data::{AnyRows, Features, Rows};
 use crate::error::{Error, Result};
 use crate::model::{Fit, Model, Sums, Tensors};
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 ///
 /// # Errors
 ///
-/// Errors of the fit; a method that needs the rows themselves.
+/// Errors of the fit; a method that needs the rows themselves, before any row is read.
 pub fn fit_by_sums(
     key: &str,
     settings: &Map<String, Value>,
@@ -21,8 +21,11 @@ pub fn fit_by_sums(
 ) -> Result<Model> {
     let spec = (find(key)?.spec)(settings)?;
     let mut sums = Sums::new(rows.n_features(), rows.dtype())?;
-    crate::with_rows!(rows, rows => sums.add(key, rows, run))?;
-    Ok(spec.fit_sums(&sums, rows.features(), run)?.with_notes(rows.notes()))
+    if spec.takes_sums() {
+        crate::with_rows!(rows, rows => sums.add(key, rows, run))?;
+    }
+    let model = spec.fit_sums(&sums, rows.features(), run).map_err(with_methods)?;
+    Ok(model.with_notes(rows.notes()))
 }
 
 impl Sums {
@@ -33,7 +36,7 @@ impl Sums {
     /// An unknown method; sparse rows or weights that the method does not accept; numbers that are not finite (ignored in rows of weight
     /// 0), another number of columns, errors of the source.
     pub fn add<T: Real>(&mut self, method: &str, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<()> {
-        self.add_for(find(method)?, rows, run)
+        self.add_for(find(method)?, rows, run).map_err(with_methods)
     }
 }
 
@@ -106,7 +109,8 @@ pub fn partial_fit_given(
     if spec.takes_sums() {
         return by_more_sums(key, &*spec, before, rows, run);
     }
-    Ok(spec.partial_fit(before, rows, run)?.of_stream(rows.notes()))
+    let model = spec.partial_fit(before, rows, run).map_err(with_methods)?;
+    Ok(model.of_stream(rows.notes()))
 }
 
 /// [`partial_fit`] starting from `before`, if it is a model of the method named `key` that stores the state of a stream: with its settings,
@@ -172,5 +176,8 @@ pub fn fit_given(
     if let Some(checkpoint) = run.checkpoint.filter(|_| resumable) {
         checkpoint.write_kept();
     }
-    Ok(found?.with_notes(rows.notes()))
+    let model = found?;
+    let mut notes = rows.notes().to_vec();
+    notes.extend(counts::note(&model, rows));
+    Ok(model.with_notes(&notes))
 }

@@ -1,9 +1,11 @@
 //! The methods, and their registry, from which the command line, the Python parameters, the documentation and
 //! generic tests are derived.
 
+mod begin;
 mod by_key;
 pub mod complete_dictionary;
 pub mod completion;
+mod counts;
 pub mod dae;
 pub mod dictionary;
 pub mod factor_analysis;
@@ -26,6 +28,7 @@ pub mod sigma_pca;
 pub mod sparse_coder;
 pub mod stacked_rfn;
 pub mod subspace_clustering;
+mod works;
 
 pub use crate::model::{
     Accepts, Axis, Condition, Fit, Kind, MakeSpec, Method, NumberForm, PythonType, Setting, Variant, resolve,
@@ -53,6 +56,7 @@ pub use sigma_pca::SigmaPca;
 pub use sparse_coder::SparseCoder;
 pub use stacked_rfn::StackedRfn;
 pub use subspace_clustering::SubspaceClustering;
+pub use works::with_methods;
 
 use crate::error::{Error, Result};
 use serde::Serialize;

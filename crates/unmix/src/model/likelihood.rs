@@ -2,7 +2,7 @@
 
 use super::{Gaussian, Model};
 use crate::data::{Rows, Sink, Workspace};
-use crate::error::{Error, Result};
+use crate::error::{Error, Needed, Result};
 use crate::num::{Block, Real};
 use crate::run::Run;
 use crate::stats::gaps::Conditional;
@@ -80,6 +80,7 @@ impl Model {
                 "compare reconstruction errors instead",
             )
             .of_method(self.method.key)
+            .needing(Needed::Likelihood)
         })?;
         make(&self.tensors)
     }

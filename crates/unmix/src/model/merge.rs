@@ -32,7 +32,7 @@ impl Model {
             None => Cow::Borrowed(b),
         };
         let merged = (self.method.spec)(&self.settings)?.fit_sums(&a.merged(&b)?, &self.features, run)?;
-        Ok(merged.with_pictures(self.report.run.pictures.clone()))
+        Ok(merged.with_pictures(self.report.run.pictures))
     }
 }
 

@@ -10,6 +10,9 @@ use crate::stats::GatherCorrelations;
 /// The smallest alpha, as a fraction of the largest.
 const DOWN: f64 = 1e-3;
 
+/// Number of alphas of a [path](Model::path) if none is requested.
+pub const DEFAULT_ALPHAS: usize = 30;
+
 /// Measures of the code of a row for each alpha: objective, duality gap, number of non-zero entries, squared reconstruction error.
 pub const ALONG_ALPHA: [&str; 4] = ["objective", "gap", "n_nonzero", "squared_error"];
 

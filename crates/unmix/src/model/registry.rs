@@ -4,7 +4,7 @@
 
 use super::{Code, Gaussian, Model, Setting, Sums, Tensors};
 use crate::data::{AnyRows, Features, Rows};
-use crate::error::{Error, Result};
+use crate::error::{Error, Needed, Result};
 use crate::run::Run;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -29,7 +29,8 @@ pub trait Fit: Send + Sync {
             "a model of sums over rows",
             "this method needs the rows themselves",
             "fit all rows at once",
-        ))
+        )
+        .needing(Needed::Sums))
     }
     /// Whether [`fit_sums`](Self::fit_sums) is possible, so that [`partial_fit`](crate::partial_fit) adds to the sums.
     fn takes_sums(&self) -> bool {
@@ -46,9 +47,13 @@ pub trait Fit: Send + Sync {
         Err(Error::unsupported(
             "an incremental fit",
             "this method does not update a model with further rows",
-            "fit all rows at once; dictionary, sae, and ica with algorithm='easi' are fitted incrementally, and so are pca, ppca, \
-                     linear-eigengan and factor-analysis, from sums over all rows so far",
-        ))
+            "fit all rows at once",
+        )
+        .needing(Needed::Batches))
+    }
+    /// Whether [`partial_fit`](crate::partial_fit) is possible.
+    fn takes_batches(&self) -> bool {
+        self.takes_sums()
     }
 }
 

@@ -90,9 +90,12 @@ pub struct RunRecord {
     /// name. Relative paths are relative to the folder of that run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invocation: Option<String>,
-    /// What a row was, in words, if the rows were pictures.
+    /// How pictures were read, if the rows were pictures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pictures: Option<String>,
+    pub pictures: Option<super::PictureRow>,
+    /// Whether the fit started from a given model ([`Run::init`](crate::Run::init)).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub initial_model: bool,
 }
 
 /// Writes a number without a fraction as an integer.
@@ -158,7 +161,7 @@ impl Report {
             map.insert("threads".into(), self.run.threads.into());
             map.insert("invocation".into(), self.run.invocation.clone().into());
             if let Some(row) = &self.run.pictures {
-                map.insert("pictures".into(), row.clone().into());
+                map.insert("pictures".into(), row.to_string().into());
             }
         }
         value
@@ -191,6 +194,7 @@ impl Report {
             time: now.map_or(0, |d| d.as_secs()),
             invocation: run.invocation.map(Into::into),
             pictures: None,
+            initial_model: run.init.is_some(),
         };
     }
 }

@@ -2,7 +2,7 @@
 
 use super::cells::{CellMask, HeldOut, ITERATIONS, PATIENCE};
 use crate::data::{AnyRows, Rows};
-use crate::error::{Error, Result};
+use crate::error::{Error, Needed, Result};
 use crate::model::{Method, Model, Setting};
 use crate::num::Real;
 use crate::run::Run;
@@ -366,9 +366,10 @@ pub fn check_sizes(method: &Method, request: &SizeRequest<'_>) -> Result<()> {
         return Err(Error::unsupported(
             format!("the rule 'cells' with {}", method.key),
             "it holds cells out, and the method does not support missing cells",
-            "choose other rules, or a method that takes missing cells, such as ppca",
+            "choose other rules",
         )
-        .of_method(method.key));
+        .of_method(method.key)
+        .needing(Needed::LikelihoodOfCells));
     }
     (method.spec)(request.settings).map(|_| ())
 }

@@ -120,6 +120,9 @@ fn gaussian_sources_give_a_warning() {
             "{key} {given}: {:?}",
             model(&two).report().warnings
         );
+        let consequence =
+            "ICA does not separate Gaussian sources, so these are defined only up to a rotation among them";
+        assert!(warned(&model(&two), consequence), "{key} {given}");
         assert!(!warned(&model(&one), "cannot be distinguished"), "{key} {given}");
     }
 }

@@ -93,4 +93,7 @@ impl Fit for DictionaryLearning {
     fn partial_fit(&self, before: Option<&Model>, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
         crate::with_rows!(rows, rows => DictionaryLearning::partial_fit(self, before, rows, run))
     }
+    fn takes_batches(&self) -> bool {
+        self.algorithm.streams()
+    }
 }

@@ -385,4 +385,7 @@ impl Fit for Ica {
     fn partial_fit(&self, before: Option<&Model>, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
         crate::with_rows!(rows, rows => Ica::partial_fit(self, before, rows, run))
     }
+    fn takes_batches(&self) -> bool {
+        self.algorithm == IcaAlgorithm::Easi
+    }
 }

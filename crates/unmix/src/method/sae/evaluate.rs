@@ -261,6 +261,9 @@ impl<T: Real> GatherEvaluation<'_, T> {
     }
 }
 
+/// Number of [`top_rows`] of each unit if none is requested.
+pub const DEFAULT_TOP_ROWS: usize = 8;
+
 /// For each unit of `model` the `n` rows with its largest codes, or all rows if there are fewer.
 ///
 /// # Errors

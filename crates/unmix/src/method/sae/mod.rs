@@ -41,7 +41,7 @@ use settings::SETTINGS;
 #[doc(inline)]
 pub use crate::autoencoder::{Activation, DeadUnit, TopRows};
 pub(crate) use evaluate::GatherEvaluation;
-pub use evaluate::{Evaluation, evaluate, is_autoencoder, top_rows};
+pub use evaluate::{DEFAULT_TOP_ROWS, Evaluation, evaluate, is_autoencoder, top_rows};
 pub(super) use measured::{Measured, measured};
 pub use settings::{Init, L0, LearningRate, SparseAutoencoder};
 
@@ -98,5 +98,8 @@ impl Fit for SparseAutoencoder {
     }
     fn partial_fit(&self, before: Option<&Model>, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
         crate::with_rows!(rows, rows => SparseAutoencoder::partial_fit(self, before, rows, run))
+    }
+    fn takes_batches(&self) -> bool {
+        true
     }
 }
