@@ -49,8 +49,8 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         Initial atoms: ``"random"`` for Gaussian numbers, ``"data"`` for random centred rows, with which different seeds agree
         better but the residual is larger; or a fitted model, or the path of one, whose components are the initial weights.
     dict_init : array-like of shape (n_components, n_features) or None, fitted estimator, path or Files, default=None
-        Initial atoms instead of ``init``, as rows of any norm: an array, or a fitted model, whose components are taken; or
-        the path of either.
+        Initial atoms instead of ``init``, as rows of any norm: an array, or a fitted model, whose components are taken; or the path
+        of either.
     normalize : bool, default=True
         Divide centred rows by one number during training, so that their mean norm is the square root of the number of columns.
         Codes and parameters of the model are in the units of the rows.

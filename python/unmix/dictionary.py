@@ -39,15 +39,15 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
         with inertia; ``"layerwise"`` is ``"palm"``, with new rows encoded by the same sequence of steps; ``"ksvd"`` alternates
         matching pursuit and rank-1 updates.
     alpha : float or "auto", default="auto"
-        Weight of the penalty ``||Z||_1`` against ``1/2 ||X - Z A||²``, as in scikit-learn. ``"auto"`` is a tenth of the mean over
-        rows of the largest product of the row and an initial atom, so that the atoms do not depend on the units of the rows.
+        Weight of the penalty ``||Z||_1`` relative to ``1/2 ||X - Z A||²``, as in scikit-learn. ``"auto"`` is a tenth of the mean
+        over rows of the largest product of the row and an initial atom, so that the atoms do not depend on the units of the rows.
     n_nonzero_coefs : int or None, default=None
         Maximum number of nonzero entries in a code of ``"ksvd"`` and of ``coder`` ``"omp"``; None for a tenth of the number of
         columns, at least 1.
     init : {"data", "k-means++", "dct", "random"}, fitted estimator, path or None, default="data"
-        Initial atoms: ``"data"`` for random rows, ``"k-means++"`` for rows whose directions are far apart, ``"dct"`` for a cosine basis
-        (two-dimensional where rows are pictures), ``"random"`` for Gaussian vectors; or a fitted model, or the path of one, whose
-        components are the initial weights.
+        Initial atoms: ``"data"`` for random rows, ``"k-means++"`` for rows whose directions are far apart, ``"dct"`` for a cosine
+        basis (two-dimensional where rows are pictures), ``"random"`` for Gaussian vectors; or a fitted model, or the path of one,
+        whose components are the initial weights.
     dict_init : array-like of shape (n_components, n_features) or None, fitted estimator, path or Files, default=None
         Initial atoms instead of ``init``, as rows, in the order in which they are updated: an array, or a fitted model, whose
         components are taken; or the path of either.

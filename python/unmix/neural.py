@@ -190,7 +190,7 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
         sigma)`` along each component.
     halves : bool or None, default=None
         Fit two disjoint halves of the rows, too, and report the agreement of their components, which takes about as long as the fit
-        itself; None for True if that is about a second at most.
+        itself; None for True if ``n_samples min(4 k, n_features) k`` is at most 2^28, for ``k`` components.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None

@@ -42,8 +42,8 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
         column, as close to the (scaled) column as possible.
     svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "deflation"}, default="auto"
         Solver of the spectrum: ``"full"`` by singular values (small ones accurate), ``"covariance_eigh"`` by the eigenvalues of a
-        scatter matrix (fast), ``"auto"`` by one of these two, according to the shape of the data (``"krylov"`` for a few components
-        of large sparse rows), always exact. The others compute the first components only: ``"krylov"`` (and ``"arpack"``, the same
+        scatter matrix, ``"auto"`` by one of these two, according to the shape of the data (``"krylov"`` for a few components of
+        large sparse rows), always exact. The others compute the first components only: ``"krylov"`` (and ``"arpack"``, the same
         within scikit-learn's limits) by block Lanczos to rounding level, ``"randomized"`` approximately, ``"power"`` by orthogonal
         iteration of a block, ``"deflation"`` by power iteration, one component after another.
     tol : float, default=0.0

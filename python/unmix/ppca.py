@@ -314,7 +314,7 @@ class LinearEigenGAN(LinearEigenGANParameters, Probabilistic):
     groups : array-like of shape (n_components,), "bic" or None, default=None
         Blocks of components that share one scale: their sizes, in decreasing order of variance, whose sum is the number of
         components; ``"bic"`` for the blocks with the smallest Bayesian information criterion, and their number where
-        ``n_components`` is None; None for a scale of its own for every component, as missing cells require.
+        ``n_components`` is None; None for a separate scale for every component, which missing cells require.
     noise_floor : float, default=0.0
         Lower bound of the noise variance, as a share of the mean variance of a column. With 0, rows without residual variance are
         refused, because their likelihood is unbounded; 1e-8 keeps it finite.

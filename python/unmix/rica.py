@@ -16,10 +16,10 @@ class RICA(RICAParameters, Sources):
     n_components : int or None, default=None
         Number of features, which may exceed the number of columns; None for the rank of the rows.
     beta : float or "auto", default="auto"
-        Weight of the sparsity penalty relative to the reconstruction error, ``1 / lambda`` of Le et al. ``"auto"`` is ``0.2 / g''(0)``
-        in whitened coordinates (0.2 for ``"logcosh"``, 0.02 for ``"smooth-l1"``); with ``whiten=False``, rows are first divided by
-        the root mean square of their entries, and it is the smaller of 0.1 times the mean length of a row and 0.6 times the
-        standard deviation along principal direction ``n_components``, or along the last one if there are fewer.
+        Weight of the sparsity penalty relative to the reconstruction error, ``1 / lambda`` of Le et al. ``"auto"`` is ``0.2 /
+        g''(0)`` in whitened coordinates (0.2 for ``"logcosh"``, 0.02 for ``"smooth-l1"``); with ``whiten=False``, rows are first
+        divided by the root mean square of their entries, and it is the smaller of 0.1 times the mean length of a row and 0.6 times
+        the standard deviation along principal direction ``n_components``, or along the last one if there are fewer.
     contrast : {"logcosh", "smooth-l1"}, default="logcosh"
         The penalty g that measures sparsity: ``log(cosh(y))``, or ``sqrt(y**2 + 0.01)``, which is nearer to the absolute value.
     whiten : bool, default=True

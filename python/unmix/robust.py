@@ -27,8 +27,8 @@ class RobustPCA(RobustPCAParameters, Estimator):
     Parameters
     ----------
     alpha : float or None, default=None
-        Weight of the l1 norm of the sparse part relative to the nuclear norm of the low-rank part; None for ``1 / sqrt(max(n_samples,
-        n_features) f)``, where ``f`` is the share of observed cells.
+        Weight of the l1 norm of the sparse part relative to the nuclear norm of the low-rank part; None for ``1 /
+        sqrt(max(n_samples, n_features) f)``, where ``f`` is the share of observed cells.
     noise : float or "auto", default="auto"
         Standard deviation of the noise in every cell; 0 for none: rows are then exactly low rank plus sparse. ``"auto"`` is 0 if
         most cells have no residual in the exact decomposition, and is estimated otherwise.

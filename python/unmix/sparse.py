@@ -40,8 +40,8 @@ class SparseCoder(SparseCoderParameters, Estimator):
         gradient steps, ``"lars"`` for the homotopy in alpha; all of these solve the same lasso. ``"omp"`` for orthogonal matching
         pursuit, up to a number of atoms or down to a squared error.
     alpha : float or {"auto", "cv"}, default="auto"
-        Weight of the l1 penalty relative to half the squared error. ``"auto"`` for a tenth of the mean over rows of the largest inner
-        product with an atom; ``"cv"`` for the value with the smallest prediction error on held-out entries.
+        Weight of the l1 penalty relative to half the squared error. ``"auto"`` for a tenth of the mean over rows of the largest
+        inner product with an atom; ``"cv"`` for the value with the smallest prediction error on held-out entries.
     n_nonzero_coefs : int or None, default=None
         Maximum number of nonzero entries in a code of ``"omp"``; None for a tenth of ``n_features``, at least 1, unless
         ``max_squared_error`` is given.

@@ -75,8 +75,8 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
         ``"ssc+k-subspaces"``, or from those of ``"k-subspaces"`` if ``n_clusters`` and ``n_components`` are given and there are
         more than 2000 rows: rows then have probabilities and a likelihood.
     alpha : float, default=20.0
-        Weight of the squared error relative to the sparsity term in sparse subspace clustering, above 1: the penalty is ``1 / alpha`` times the
-        smallest one at which all coefficients of some row are 0.
+        Weight of the squared error relative to the sparsity term in sparse subspace clustering, above 1: the penalty is ``1 /
+        alpha`` times the smallest one at which all coefficients of some row are 0.
     n_init : int, default=10
         Number of random starts; the one with the smallest sum of squared distances is kept.
     tol : float, default=1e-08
