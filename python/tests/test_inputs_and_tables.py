@@ -92,36 +92,6 @@ def test_objects_of_other_packages_are_refused_with_a_remedy(package, name, reme
         PCA().fit(holder(package, name))
 
 
-def test_raw_counts_give_a_warning_where_the_noise_is_gaussian(tmp_path):
-    scipy = pytest.importorskip("scipy.sparse")
-    draw = np.random.RandomState(0)
-    rates = np.exp(draw.normal(size=300) * 1.7 - 0.5)
-    counts = draw.poisson(draw.gamma(3, 1 / 3, size=(400, 1)) * rates)
-    said = r"^the rows look like raw counts, whose variance grows with their mean: a tenth of the columns has \d\d % of the variance; divide each row"
-    np.save(tmp_path / "counts.npy", counts)
-    for rows in [counts, scipy.csr_array(counts.astype(np.float32)), pd.DataFrame(counts), tmp_path / "counts.npy"]:
-        with pytest.warns(UserWarning, match=said):
-            model = PCA(2).fit(rows)
-        assert sum("raw counts" in words for words in model.report_.warnings) == 1
-    for cls in (PPCA, unmix.FactorAnalysis, unmix.RFN):
-        with pytest.warns(UserWarning, match=said):
-            cls(2, max_iter=5).fit(counts)
-    # The transformation that the warning names.
-    totals = counts.sum(axis=1, keepdims=True)
-    logarithms = np.log1p(counts / totals * np.median(totals))
-    for model, rows in [
-        (PCA(2), logarithms),
-        (PCA(2, standardize=True), counts),
-        (ICA(2, max_iter=5), counts),
-        (PCA(2), (counts > 2).astype(int)),
-        (PCA(2), np.clip(40 * rates + 20 * draw.normal(size=(400, 300)), 0, 255).astype(np.uint8)),
-    ]:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            model.fit(rows)
-        assert not any("raw counts" in str(warning.message) for warning in caught), model
-
-
 def test_masked_cells_are_refused_with_a_remedy(X):
     masked = np.ma.masked_greater(X, 3.0)
     for call in (PCA(2).fit, PPCA(1).fit, PCA(2).fit(X).transform, PCA(4).fit(X).inverse_transform, unmix.select_components):

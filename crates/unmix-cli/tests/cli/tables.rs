@@ -279,46 +279,6 @@ fn a_column_in_other_units_is_named() {
 }
 
 #[test]
-fn raw_counts_are_noted_where_the_noise_is_gaussian() {
-    let b = Folder::new();
-    let draws = unmix::internal::num::random::Stream::new(5, 0);
-    // Geometric numbers, whose mean is a power of the column.
-    let count = |i: u64, j: u64| {
-        let mean = 0.1 * 1.15f64.powi(j as i32);
-        (draws.uniform(i * 60 + j).ln() / (mean / (1.0 + mean)).ln()).floor()
-    };
-    let write = |name: &str, of: &dyn Fn(f64) -> f64| {
-        let names = (0..60).map(|j| format!("gene{j}")).collect::<Vec<_>>().join(",");
-        let line = |i| (0..60).map(|j| of(count(i, j)).to_string()).collect::<Vec<_>>().join(",") + "\n";
-        b.write(name, format!("{names}\n{}", (0..120).map(line).collect::<String>()));
-    };
-    write("counts.csv", &|x| x);
-    write("logs.csv", &f64::ln_1p);
-    let said =
-        "the rows look like raw counts, whose variance grows with their mean: a tenth of the columns has ";
-    for (fit, is_noted) in [
-        ("pca counts.csv -k 2", true),
-        ("ppca counts.csv -k 2", true),
-        ("factor-analysis counts.csv -k 2 --set max_iter=20", true),
-        ("rfn counts.csv -k 3 --set max_iter=2", true),
-        ("pca counts.csv -k 2 --set standardize=true", false),
-        ("ica counts.csv -k 2 --set max_iter=5", false),
-        ("pca logs.csv -k 2", false),
-    ] {
-        let fitted = b.ok(&format!("fit {fit} -o m.safetensors"));
-        assert_eq!(fitted.err.matches(said).count(), usize::from(is_noted), "{fit}: {}", fitted.err);
-        b.ok("report m.safetensors -o page.html");
-        let page = String::from_utf8(b.read("page.html")).unwrap();
-        assert_eq!(page.contains("The rows look like raw counts"), is_noted, "{fit}");
-    }
-    assert!(
-        b.ok("fit pca counts.csv -k 2 -o m.safetensors").err.contains(
-            "divide each row by its total, multiply by the median total and take log1p before a fit"
-        )
-    );
-}
-
-#[test]
 fn text_in_a_column_does_not_look_like_missing_cells() {
     let b = Folder::new();
     b.write("t.csv", "id,a\nx,1\ny,\nz,3\n");

@@ -1,6 +1,6 @@
 //! Fits of the method that a key names: of rows, of sums over them, and of a stream of rows.
 
-use super::{counts, find, with_methods};
+use super::{find, with_methods};
 use crate::data::{AnyRows, Features, Rows};
 use crate::error::{Error, Result};
 use crate::model::{Fit, Model, Sums, Tensors};
@@ -176,8 +176,5 @@ pub fn fit_given(
     if let Some(checkpoint) = run.checkpoint.filter(|_| resumable) {
         checkpoint.write_kept();
     }
-    let model = found?;
-    let mut notes = rows.notes().to_vec();
-    notes.extend(counts::note(&model, rows));
-    Ok(model.with_notes(&notes))
+    Ok(found?.with_notes(rows.notes()))
 }

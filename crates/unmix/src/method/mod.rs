@@ -5,7 +5,6 @@ mod begin;
 mod by_key;
 pub mod complete_dictionary;
 pub mod completion;
-mod counts;
 pub mod dae;
 pub mod dictionary;
 pub mod factor_analysis;
