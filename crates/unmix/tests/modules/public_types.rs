@@ -34,12 +34,13 @@ const RETURNED: [&str; 22] = [
 ];
 
 /// Public structures with public fields that are neither `#[non_exhaustive]` nor have a default, and why.
-const WRITTEN: [(&str, &str); 9] = [
+const WRITTEN: [(&str, &str); 10] = [
     ("Accepts", "every method writes it as a literal, so that no entry is left out"),
     ("Block", "callers with rows of their own add them to a sum"),
     ("Method", "every method writes it as a literal, so that no entry is left out"),
     ("Options", "of reproductions: the caller decides about each; those of other crates have a default"),
     ("Patches", "written as `Patches { stride: ..., ..Patches::of(8, 8) }`"),
+    ("PictureRow", "readers of pictures write how they read them, and leave nothing out"),
     ("Pictures", "images from files are given in it, too"),
     ("PowerIteration", "none of its parameters has a default that suits all maps"),
     ("SparseLoadings", "none of its parameters has a default"),
