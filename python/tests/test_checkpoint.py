@@ -83,7 +83,7 @@ def test_a_fit_starts_from_a_model_or_its_file(cls, rows, tmp_path):
     if cls.__name__ not in ("DenoisingAutoencoder", "DictionaryLearning", "GaussianRBM", "RFN", "SparseAutoencoder", "StackedRFN"):  # These have a fixed number of iterations, and more of them change the model.
         a, b = (again, first) if hasattr(first, "components_") else (again.bases_, first.bases_)
         assert np.min(unmix.metrics.match(a, b).cosine) > 0.999
-    # The page says so, as for a fit of the command line with --init.
+    # The page names the initial model, as for a fit of the command line with --init.
     for model, named in [(first, False), (again, True)]:
         unmix.report(model, path=tmp_path / "page.html")
         assert ("the same initial model give the same numbers" in (tmp_path / "page.html").read_text()) == named
