@@ -131,7 +131,8 @@ fn summary_text(folder: &Path, found: &Recovery) -> String {
         paint(TITLE, "Page"),
         paint(TYPED, name("report.html"))
     );
-    out += &paint(FAINT, format!("  in the same folder: data.npy, truth.npy, labels.csv, {MODEL}, codes.npy\n"));
+    out +=
+        &paint(FAINT, format!("  in the same folder: data.npy, truth.npy, labels.csv, {MODEL}, codes.npy\n"));
     out +=
         &format!("\n{}\n", paint(TITLE, "Next, with a file of your own (.csv, .npy, ...; rows are samples)"));
     for (command, what) in [

@@ -154,9 +154,9 @@ fn draws(args: &Impute) -> Result<Vec<PathBuf>, Failure> {
         Some(output) if output.as_os_str() != "-" => {
             Ok((0..args.draws).map(|m| draw_path(output, m)).collect())
         }
-        _ if args.draws > 0 => {
-            Err(Failure::Usage("draws are written to files next to the output: add -o NAME.csv or -o NAME.npy".into()))
-        }
+        _ if args.draws > 0 => Err(Failure::Usage(
+            "draws are written to files next to the output: add -o NAME.csv or -o NAME.npy".into(),
+        )),
         _ => Ok(Vec::new()),
     }
 }

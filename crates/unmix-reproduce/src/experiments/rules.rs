@@ -123,7 +123,8 @@ fn recovery(lab: &mut Lab<'_>, method: &str) -> Result<()> {
             variant.recovers.to_string(),
         ]);
     }
-    let header = ["variant", "smallest cosine, distinct variances", "smallest cosine, equal variances", "recovers"];
+    let header =
+        ["variant", "smallest cosine, distinct variances", "smallest cosine, equal variances", "recovers"];
     lab.table("recovery", &header, &table)
 }
 

@@ -99,7 +99,8 @@ fn made_up(lab: &mut Lab<'_>) -> Result<()> {
         free.growing == 5,
     )?;
     let (least, most) = (free.least(), free.most());
-    let quantity = format!("{name}, no penalty: smallest ratio of learned to true standard deviation at the end");
+    let quantity =
+        format!("{name}, no penalty: smallest ratio of learned to true standard deviation at the end");
     lab.check(quantity, least, "7.6-9.6", "above 7", least > 7.0)?;
     lab.beside(format!("{name}, no penalty: largest ratio"), most, "7.6-9.6", "other draws of the sources")?;
     let (least, most) = (held.least(), held.most());
@@ -204,8 +205,10 @@ fn report_training(
         )?;
     }
     let (least, most) = (learned.least(), learned.most());
-    let caption =
-        format!("{name}: {least:.1} to {most:.1} times the standard deviation, agreement {:.2}", matched.mean);
+    let caption = format!(
+        "{name}: {least:.1} to {most:.1} times the standard deviation, agreement {:.2}",
+        matched.mean
+    );
     sheet.add(caption, as_pictures(&by_variance(&learned.w, set), set));
     Ok(matched)
 }
@@ -226,7 +229,13 @@ fn check_both(
     let quantity = "no penalty: mean learned standard deviation after the first epoch";
     lab.beside(quantity, first, "10", "training by other batches, which are random")?;
     let rises = mean.windows(2).all(|pair| pair[1] > pair[0]);
-    lab.check("no penalty: mean learned standard deviation at the end", last, "90", "grows at every epoch", rises)?;
+    lab.check(
+        "no penalty: mean learned standard deviation at the end",
+        last,
+        "90",
+        "grows at every epoch",
+        rises,
+    )?;
     let growth = middle(&late.0.ratio) / middle(&early.0.ratio);
     lab.check("no penalty: median ratio, late over early", growth, "grows", "above 1.2", growth > 1.2)?;
     if set.known != PublishedPictures::Cifar10 {

@@ -73,7 +73,10 @@ fn ball(p: f64) -> Curve {
 fn run(lab: &mut Lab<'_>) -> Result<()> {
     let mut sheet = Sheet::new("Norms on the sphere, and sparse codes", 3);
     let balls = vec![("l1", ball(1.0)), ("l2", ball(2.0)), ("l4", ball(4.0))];
-    sheet.add("vectors of norm 1: the curves touch where one entry is 0", lines(balls, ("first entry", "second")));
+    sheet.add(
+        "vectors of norm 1: the curves touch where one entry is 0",
+        lines(balls, ("first entry", "second")),
+    );
     let (fourth, size) = (around(|x, y| x.powi(4) + y.powi(4)), around(|x, y| x.abs() + y.abs()));
     let norms = vec![("sum of fourth powers", fourth.clone()), ("sum of absolute values", size.clone())];
     sheet.add("of vectors of length 1, by their direction", lines(norms, ("degrees", "")));
@@ -121,7 +124,10 @@ fn of_rows(lab: &mut Lab<'_>, sheet: &mut Sheet) -> Result<()> {
         "mean fourth power of the codes of a filter",
         lines(vec![("", fourth.clone())], ("degrees", "")),
     );
-    sheet.add("mean absolute value of the codes of a filter", lines(vec![("", size.clone())], ("degrees", "")));
+    sheet.add(
+        "mean absolute value of the codes of a filter",
+        lines(vec![("", size.clone())], ("degrees", "")),
+    );
     let directions = |rows: &Matrix<f64>| -> Vec<f64> {
         (0..rows.rows()).map(|i| rows[(i, 1)].atan2(rows[(i, 0)]).to_degrees().rem_euclid(180.0)).collect()
     };

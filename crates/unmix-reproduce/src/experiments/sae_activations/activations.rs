@@ -180,9 +180,7 @@ fn recorded(lab: &mut Lab<'_>, kind: &FitKind, found: &[FitMeasures], known: boo
         false => lab.beside(what("active units of a training row"), l0, published(2), OTHER)?,
     }
     match known && kind.name == TOPK {
-        true => {
-            lab.check(what("unused units on held-out rows"), dead, "0", "at most .01", dead <= 0.01)?
-        }
+        true => lab.check(what("unused units on held-out rows"), dead, "0", "at most .01", dead <= 0.01)?,
         false => lab.number(what("unused units on held-out rows"), dead)?,
     }
     let k = found.first().map_or(0, |f| f.held.n_components_pca);

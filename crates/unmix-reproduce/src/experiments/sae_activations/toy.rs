@@ -71,7 +71,8 @@ fn kinds(quick: bool) -> Vec<AutoencoderCase> {
 }
 
 /// Why single values are not comparable.
-const OTHER: &str = "other draws, each row in many batches; thresholds and dead units are initialised differently";
+const OTHER: &str =
+    "other draws, each row in many batches; thresholds and dead units are initialised differently";
 
 /// Settings with those that all have: rows as they are, 3000 steps, fewer in the quick form, which has the default rate.
 fn completed(settings: &Value, quick: bool) -> Value {

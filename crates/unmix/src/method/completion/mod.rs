@@ -287,9 +287,13 @@ fn undetermined(line: &str, cells: impl Iterator<Item = usize>, k: usize) -> Opt
     let first = few.first()?;
     let which = match few.len() {
         1 => format!("{line} {first} has fewer observed cells than the {k} factors"),
-        m => format!("{m} {line}s have fewer observed cells than the {k} factors, the first of them {line} {first}"),
+        m => format!(
+            "{m} {line}s have fewer observed cells than the {k} factors, the first of them {line} {first}"
+        ),
     };
-    Some(format!("{which}: without a penalty, imputed values there are those of the solution with the smallest norm"))
+    Some(format!(
+        "{which}: without a penalty, imputed values there are those of the solution with the smallest norm"
+    ))
 }
 
 /// Result of a fit.

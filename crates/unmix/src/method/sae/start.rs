@@ -153,7 +153,10 @@ impl SparseAutoencoder {
             return refused(format!("n_components is {k}"), "leave n_components out, or give as many atoms");
         }
         if atoms.as_slice().iter().any(|x| !x.is_finite()) {
-            return refused("must contain finite numbers only".into(), "leave out such atoms, or replace these numbers");
+            return refused(
+                "must contain finite numbers only".into(),
+                "leave out such atoms, or replace these numbers",
+            );
         }
         match (0..atoms.rows()).find(|j| atoms.row(*j).iter().all(|x| *x == 0.0)) {
             Some(j) => refused(format!("atom {j} is 0, and has no direction"), "give atoms that are not 0"),
