@@ -5,9 +5,10 @@
 
 use super::Activation;
 use super::parameters::Parameters;
-use super::rows::{BatchInputs, add, dot};
+use super::rows::{BatchInputs, dot};
 use crate::num::parallel;
 use crate::num::products::{Slices, Weights, add_columns, both, gradient, pack_slice, slice_rows, total};
+use crate::num::simd::add_multiple;
 use crate::num::{Real, kernel, simd::SIMD_WIDTH, widest};
 
 /// A batch is dense if at least one of so many codes is not 0: the estimated ratio of the rates of products and of sums over active units. Gradients
@@ -158,7 +159,7 @@ fn along_atoms_removed<T: Real>(gradients: &mut [T], atoms: &[T], p: usize) {
             || {
                 for (gradient, atom) in gradients.chunks_exact_mut(p).zip(atoms.chunks_exact(p)) {
                     let along = dot(gradient, atom);
-                    add(gradient, T::default() - along, atom);
+                    add_multiple(gradient, T::default() - along, atom);
                 }
             },
         );

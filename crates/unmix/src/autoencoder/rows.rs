@@ -3,7 +3,7 @@
 use super::parameters::Parameters;
 use super::select::{largest, maxima, reaching};
 use super::{Activation, Penalty};
-use crate::num::simd::SIMD_WIDTH;
+use crate::num::simd::{SIMD_WIDTH, add_multiple};
 use crate::num::{Real, kernel, widest};
 
 /// Rows that one thread processes at a time.
@@ -80,18 +80,6 @@ pub(super) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     }
     let rest = ra.iter().zip(rb).fold(T::default(), |s, (a, b)| a.times_plus(*b, s));
     sums.iter().fold(rest, |s, x| s + *x)
-}
-
-/// `to += by * from`.
-#[inline(always)]
-pub(super) fn add<T: Real>(to: &mut [T], by: T, from: &[T]) {
-    let ((to, rt), (from, rf)) = (to.as_chunks_mut::<SIMD_WIDTH>(), from.as_chunks::<SIMD_WIDTH>());
-    for (to, from) in to.iter_mut().zip(from) {
-        for l in 0..SIMD_WIDTH {
-            to[l] = by.times_plus(from[l], to[l]);
-        }
-    }
-    rt.iter_mut().zip(rf).for_each(|(t, f)| *t = by.times_plus(*f, *t));
 }
 
 /// Row-major buffers of one slice.
@@ -273,7 +261,7 @@ impl<T: Real> ActiveUnits<T> {
         let entries = &mut self.entries[at];
         e.iter_mut().zip(x).for_each(|(e, x)| *e = zero - *x);
         for entry in entries.iter().filter(|entry| entry.z > zero) {
-            add(e, entry.z, parameters.atom(entry.unit as usize));
+            add_multiple(e, entry.z, parameters.atom(entry.unit as usize));
             self.active += 1;
         }
         self.loss[0] += 0.5 * e.iter().map(|e| e.to_f64() * e.to_f64()).sum::<f64>();
@@ -310,7 +298,7 @@ impl<T: Real> ActiveUnits<T> {
                 self.residual.clear();
                 self.residual.extend(x.iter().map(|x| zero - *x));
                 for entry in entries.iter() {
-                    add(&mut self.residual, gate(entry), parameters.atom(entry.unit as usize));
+                    add_multiple(&mut self.residual, gate(entry), parameters.atom(entry.unit as usize));
                     self.loss[1] += gate(entry).to_f64();
                 }
                 self.loss[2] += 0.5 * self.residual.iter().map(|e| e.to_f64() * e.to_f64()).sum::<f64>();
@@ -346,7 +334,7 @@ impl<T: Real> ActiveUnits<T> {
         }
         to.copy_from_slice(e);
         for (unit, z) in &self.found {
-            add(to, *z, parameters.atom(*unit as usize));
+            add_multiple(to, *z, parameters.atom(*unit as usize));
         }
         if !self.found.is_empty() {
             self.loss[2] += 0.5 * AUX * to.iter().map(|e| e.to_f64() * e.to_f64()).sum::<f64>();

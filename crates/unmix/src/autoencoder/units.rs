@@ -2,8 +2,9 @@
 
 use super::Activation;
 use super::parameters::Parameters;
-use super::rows::{ActiveUnits, Entry, SLICE, add, dot};
+use super::rows::{ActiveUnits, Entry, SLICE, dot};
 use crate::num::parallel;
+use crate::num::simd::add_multiple;
 use crate::num::{Real, widest};
 
 /// Units that one thread processes at a time.
@@ -149,10 +150,10 @@ impl<T: Real> Rows<'_, T> {
             for (row, entry) in entries.of(j) {
                 let at = *row as usize * p..(*row as usize + 1) * p;
                 if entry.z > zero {
-                    add(decoder, entry.z, &residual[at.clone()]);
+                    add_multiple(decoder, entry.z, &residual[at.clone()]);
                 }
                 if entry.slope != zero {
-                    add(encoder, entry.slope, &self.centred[at]);
+                    add_multiple(encoder, entry.slope, &self.centred[at]);
                 }
                 sums.slope += entry.slope.to_f64();
                 sums.more.iter_mut().zip(&entry.more).for_each(|(s, x)| *s += x.to_f64());
@@ -162,7 +163,7 @@ impl<T: Real> Rows<'_, T> {
         sums.bias = if activation == Activation::Gated { sums.more[0] } else { sums.slope };
         let atom = parameters.atom(j);
         let along = dot(decoder, atom);
-        add(decoder, zero - along, atom);
+        add_multiple(decoder, zero - along, atom);
         sums
     }
 }

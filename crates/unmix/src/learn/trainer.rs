@@ -87,7 +87,12 @@ impl<T: Real> Updates<'_, T> {
 
     /// Updates a parameter by a step of the learning rate along the negative gradient, without the optimiser.
     pub(crate) fn descend(&mut self, values: &mut [T], gradient: &[T]) {
-        descend(values, gradient, T::from_f64(self.rate * self.times));
+        descend(values, gradient, self.descent_rate());
+    }
+
+    /// The factor by which [`descend`](Self::descend) multiplies gradients, for a learner whose gradient is not stored.
+    pub(crate) fn descent_rate(&self) -> T {
+        T::from_f64(self.rate * self.times)
     }
 
     /// [`take`](Self::take) with the learning rate multiplied by `share`.

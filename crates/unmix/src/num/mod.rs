@@ -11,6 +11,7 @@ pub(crate) mod kernel;
 mod matrix;
 pub(crate) mod null;
 pub(crate) mod order;
+pub(crate) mod packed_weights;
 mod panels;
 pub(crate) mod parallel;
 mod plan;

@@ -15,6 +15,17 @@ pub(crate) struct Panels<T> {
     len: usize,
 }
 
+impl<T: Real> Clone for Panels<T> {
+    /// A copy that begins at a cache line, too.
+    fn clone(&self) -> Self {
+        let mut copy = Self::default();
+        copy.resize(1, self.len);
+        copy.len = self.len;
+        copy.numbers_mut().copy_from_slice(self.numbers());
+        copy
+    }
+}
+
 impl<T> Default for Panels<T> {
     fn default() -> Self {
         Self { numbers: Vec::new(), start: 0, len: 0 }

@@ -101,8 +101,12 @@ fn on_threads(most: usize, work: &(dyn Fn() + Sync)) {
             }
         }
     }
-    let threads = rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads());
-    divide(threads.min(most), work);
+    divide(n_threads().min(most), work);
+}
+
+/// Number of threads on which a loop runs: those of the current pool, or the calling thread.
+pub(crate) fn n_threads() -> usize {
+    rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads())
 }
 
 /// Runs `work` once on every thread of the current pool.

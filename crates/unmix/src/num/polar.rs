@@ -1,6 +1,7 @@
 //! The polar factor of a small square matrix by Newton's iteration, which is faster than singular values for small
 //! sizes.
 
+use super::simd::vector_by_vector;
 use super::{Matrix, factor, widest};
 
 /// Larger matrices are factored by the multithreaded library.
@@ -125,6 +126,7 @@ fn eliminate(x: &mut [Numbers], width: usize, c: usize, pivot: f64) {
     for row in above.chunks_exact_mut(width).chain(below.chunks_exact_mut(width)) {
         let factor = row[group][place];
         for (x, o) in row.iter_mut().zip(&*own) {
+            vector_by_vector();
             *x = std::array::from_fn(|l| x[l] - factor * o[l]);
         }
         // Written last: loading a whole vector shortly after a store to one of its entries stalls.

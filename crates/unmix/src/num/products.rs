@@ -69,6 +69,11 @@ impl<T: Real> Weights<T> {
         parallel::each(parts, |(out, w)| super::pack_transposed(out, w, k));
     }
 
+    /// The panels of the matrix, which has `n` rows.
+    pub(crate) fn panels(&self, n: usize) -> std::slice::ChunksExact<'_, T> {
+        self.0.numbers().chunks_exact(n * T::lanes())
+    }
+
     /// `out = a w`: `out` has `k` columns.
     pub(crate) fn product(&self, out: &mut [T], a: &[T], k: usize) {
         let n = out.len() / k;
@@ -95,6 +100,12 @@ impl<T: Real> Slices<T> {
     /// The slices of `rows` rows each.
     pub(crate) fn each_mut(&mut self, rows: usize, k: usize) -> std::slice::ChunksMut<'_, T> {
         self.0.numbers_mut().chunks_mut(rows * Panels::<T>::padded(k))
+    }
+
+    /// The slices of `rows` rows each, with the number of their rows.
+    pub(crate) fn slices(&self, rows: usize, k: usize) -> impl Iterator<Item = (&[T], usize)> {
+        let width = Panels::<T>::padded(k);
+        self.0.numbers().chunks(rows * width).map(move |slice| (slice, slice.len() / width))
     }
 
     /// The terms of `a' b`, for this matrix as `b` of `k` columns, and `a`, row-major with `p` columns.

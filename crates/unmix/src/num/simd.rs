@@ -1,5 +1,7 @@
 //! Plain loops, compiled for the widest vector instructions of the processor.
 
+use super::Real;
+
 /// Instruction sets for which loops are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Instructions {
@@ -74,6 +76,29 @@ pub(crate) fn widest<R>(loops: impl FnOnce() -> R) -> R {
 /// Numbers that a loop over arrays processes at a time: arrays of a fixed length need no check for overlap and are vectorised as a
 /// whole, whatever the length of the slices.
 pub(crate) const SIMD_WIDTH: usize = 16;
+
+/// Keeps the iterations of a loop over vectors apart. Without it the compiler may process the same number of many vectors together,
+/// which it gathers and scatters: many times as slow as one vector after the other.
+#[inline(always)]
+pub(crate) fn vector_by_vector() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: does nothing.
+    unsafe {
+        std::arch::asm!("", options(nomem, nostack, preserves_flags));
+    }
+}
+
+/// `to += by * from`, in each number by a fused multiply-add; inlined into loops that are compiled for the [widest] vectors.
+#[inline(always)]
+pub(crate) fn add_multiple<T: Real>(to: &mut [T], by: T, from: &[T]) {
+    let ((to, rt), (from, rf)) = (to.as_chunks_mut::<SIMD_WIDTH>(), from.as_chunks::<SIMD_WIDTH>());
+    for (to, from) in to.iter_mut().zip(from) {
+        vector_by_vector();
+        // All numbers are read before any is written: the compiler cannot tell that the slices do not overlap.
+        *to = std::array::from_fn(|l| by.times_plus(from[l], to[l]));
+    }
+    rt.iter_mut().zip(rf).for_each(|(t, f)| *t = by.times_plus(*f, *t));
+}
 
 /// `Σ a b`, in independent partial sums, which are vectorised without reordering.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {

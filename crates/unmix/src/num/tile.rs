@@ -183,6 +183,16 @@ pub trait Tiles: Sized {
     /// ([`Panels`](super::Panels)) are faster.
     fn multiply_packed(out: &mut [Self], terms: &[Terms<'_, Self>], m: usize, k: usize);
 
+    /// The same product in panels: `out = a1 b1 + a2 b2 + ...`, or, with a factor `less`, `out -= less * (a1 b1 + a2 b2 + ...)`, where the
+    /// product and the difference are rounded separately. Columns that fill the last panel are those of the second factors.
+    fn multiply_to_panels(
+        out: &mut [Self],
+        less: Option<Self>,
+        terms: &[Terms<'_, Self>],
+        m: usize,
+        k: usize,
+    );
+
     /// `total += a' b`, row-major: `a` is `n x k`, `b` is `n x p` and `total` is `k x p`. The product is computed in this type, the total
     /// in double precision.
     fn add_cross_rows(total: &mut [f64], a: &[Self], b: &[Self], n: usize, k: usize, p: usize);
@@ -431,6 +441,15 @@ macro_rules! by_processor {
             }
             fn multiply_packed(out: &mut [$t], terms: &[Terms<'_, $t>], m: usize, k: usize) {
                 best!($plain, $avx2, $avx512, multiply_packed(out, terms, m, k))
+            }
+            fn multiply_to_panels(
+                out: &mut [$t],
+                less: Option<$t>,
+                terms: &[Terms<'_, $t>],
+                m: usize,
+                k: usize,
+            ) {
+                best!($plain, $avx2, $avx512, multiply_to_panels(out, less, terms, m, k))
             }
             fn add_cross_rows(total: &mut [f64], a: &[$t], b: &[$t], n: usize, k: usize, p: usize) {
                 best!($plain, $avx2, $avx512, add_cross_rows(total, a, b, n, k, p))

@@ -1,6 +1,6 @@
 //! Classifiers: gradients compared with finite differences, labels that follow their rows, patience, and bits.
 
-use super::classify::{ClassifierLearner, ClassifierTraining};
+use super::classifier::{Classifier, ClassifierLearner, ClassifierTraining};
 use super::{ClassifierWeights, Corruption, FineTuned, FineTuning, Labelled, Noise};
 use crate::data::{Batches, Position};
 use crate::learn::Learner;
@@ -37,13 +37,14 @@ fn of_batch(x: &[f64], labels: &[u32], weights: &ClassifierWeights<f64>) -> (f64
     let rows = Rows::from_slice(x, P).unwrap();
     let corruption = Corruption { noise: Noise::Mask, size: 0.3, seed: 3, n_rows: labels.len() as u64 };
     let how = ClassifierTraining { corruption, labels, validation: (&[], &[]), learning_rate: 0.1 };
-    let (mut learner, mut weights, mut loss) = (ClassifierLearner::new(how, weights), weights.clone(), None);
+    let mut learner = ClassifierLearner::new(how, P);
+    let (mut weights, mut loss) = (Classifier::from(weights.clone()), None);
     let each = Batches::new(&rows, labels.len(), 1).unwrap().each(Position::default(), 1, 1, |batch| {
         loss = learner.gradient(&mut weights, batch)?;
         Ok(false)
     });
     each.unwrap();
-    (loss.unwrap(), learner.last_gradient().clone())
+    (loss.unwrap(), learner.last_gradient())
 }
 
 #[test]
@@ -79,7 +80,8 @@ fn probabilities_are_those_of_softmax() {
     let rows = Rows::from_slice(&x, 2).unwrap();
     let corruption = Corruption { noise: Noise::Mask, size: 0.0, seed: 0, n_rows: 1 };
     let how = ClassifierTraining { corruption, labels: &labels, validation: (&[], &[]), learning_rate: 0.1 };
-    let (mut learner, mut state, mut loss) = (ClassifierLearner::new(how, &weights), weights.clone(), None);
+    let mut learner = ClassifierLearner::new(how, 2);
+    let (mut state, mut loss) = (Classifier::from(weights.clone()), None);
     Batches::new(&rows, 1, 0)
         .unwrap()
         .each(Position::default(), 1, 1, |batch| {

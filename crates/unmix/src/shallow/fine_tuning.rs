@@ -1,6 +1,7 @@
 //! Fine-tuning: a hidden layer that was learned without labels, or a random one, is trained together with an output layer for classes.
 
-use super::classify::{ClassifierLearner, ClassifierTraining, ClassifierWeights};
+use super::classifier::{Classifier, ClassifierLearner, ClassifierTraining};
+use super::classify::ClassifierWeights;
 use super::denoise::{Corruption, Noise};
 use crate::data::{Batches, Rows};
 use crate::error::{Error, Result};
@@ -101,12 +102,13 @@ impl FineTuning {
             max_epochs: self.max_epochs,
             patience: Some(self.patience),
         };
-        let mut learner = ClassifierLearner::new(how, &start);
-        let mut state = TrainerState::new(start);
+        let mut learner = ClassifierLearner::new(how, start.n_features());
+        let mut state = TrainerState::new(Classifier::from(start));
         let outcome = rows.pooled(run.threads, || trainer.train(&batches, &mut learner, &mut state, run))?;
         let TrainerState { learner: weights, history: losses, validation, position, .. } = state;
         let least = validation.iter().copied().fold(f64::INFINITY, f64::min);
         let best = validation.iter().position(|error| *error == least).map(|at| at as u64 + 1);
+        let weights = weights.into();
         Ok(FineTuned { weights, outcome, epoch: best.unwrap_or(position.epoch), losses, validation })
     }
 }

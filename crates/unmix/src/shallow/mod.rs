@@ -15,6 +15,7 @@
 //! the gradient, whose lengths do not depend on the number of threads, so the bits do not, either.
 
 mod boltzmann;
+mod classifier;
 mod classify;
 mod denoise;
 mod fine_tuning;

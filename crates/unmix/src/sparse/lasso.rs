@@ -15,7 +15,7 @@ use super::Atoms;
 use super::gap::dual_scale;
 use super::rows::{self, Work};
 use super::set::{Set, Threshold};
-use crate::num::simd::SIMD_WIDTH;
+use crate::num::simd::{SIMD_WIDTH, vector_by_vector};
 use crate::num::{Real, widest};
 
 /// The problem `min 1/2 ||x - z A||² + alpha ||z||_1`, and its stopping rule.
@@ -157,6 +157,7 @@ impl<T: Real> Correlations<T> for WithGram<'_, T> {
                 let z = zero - *z;
                 let (gram, _) = self.gram[j * stride + at..j * stride + at + width].as_chunks::<SIMD_WIDTH>();
                 for (sum, gram) in sums.iter_mut().zip(gram) {
+                    vector_by_vector();
                     for l in 0..SIMD_WIDTH {
                         sum[l] = z.times_plus(gram[l], sum[l]);
                     }

@@ -10,7 +10,7 @@
 
 use super::set::{Set, Threshold};
 use crate::num::Real;
-use crate::num::simd::SIMD_WIDTH;
+use crate::num::simd::{SIMD_WIDTH, add_multiple};
 
 /// Buffers of the step.
 #[derive(Default)]
@@ -94,16 +94,8 @@ impl<T: Real> Newton<T> {
             for (below, to) in rest.chunks_exact_mut(width).enumerate() {
                 let i = k + 1 + below;
                 let by = zero - row[i] * inverse;
-                let from = i / SIMD_WIDTH;
-                let (row, to) = (
-                    &row.as_chunks::<SIMD_WIDTH>().0[from..],
-                    &mut to.as_chunks_mut::<SIMD_WIDTH>().0[from..],
-                );
-                for (to, row) in to.iter_mut().zip(row) {
-                    for l in 0..SIMD_WIDTH {
-                        to[l] = by.times_plus(row[l], to[l]);
-                    }
-                }
+                let from = i / SIMD_WIDTH * SIMD_WIDTH;
+                add_multiple(&mut to[from..], by, &row[from..]);
             }
         }
         self.y.clear();

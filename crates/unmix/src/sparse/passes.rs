@@ -6,7 +6,7 @@ use super::lasso::{Lasso, Row, dot};
 use super::rows::RowWork;
 use super::set::Threshold;
 use crate::num::Real;
-use crate::num::simd::SIMD_WIDTH;
+use crate::num::simd::{SIMD_WIDTH, add_multiple};
 
 /// `n` passes. With the Gram matrix, a coordinate that does not change costs `O(1)` and one that changes `O(n_atoms)`; without it
 /// each costs `O(n_features)`.
@@ -30,7 +30,7 @@ pub(super) fn passes<T: Real>(
     c.clear();
     c.extend_from_slice(row.b);
     for (j, z) in code.iter().enumerate().filter(|(_, z)| **z != zero) {
-        add_row(c, zero - *z, &gram[j * stride..(j + 1) * stride]);
+        add_multiple(c, zero - *z, &gram[j * stride..(j + 1) * stride]);
     }
     for _ in 0..n {
         for at in (0..code.len()).step_by(SIMD_WIDTH) {
@@ -47,22 +47,12 @@ pub(super) fn passes<T: Real>(
                 let new = threshold.soft(old.times_plus(atoms.square[j], c[j])) * atoms.inverse[j];
                 if new != old {
                     code[j] = new;
-                    add_row(c, old - new, &gram[j * stride..(j + 1) * stride]);
+                    add_multiple(c, old - new, &gram[j * stride..(j + 1) * stride]);
                 }
             }
         }
     }
     n as u64
-}
-
-/// `c += by * row`.
-#[inline(always)]
-fn add_row<T: Real>(c: &mut [T], by: T, row: &[T]) {
-    for (c, row) in c.as_chunks_mut::<SIMD_WIDTH>().0.iter_mut().zip(row.as_chunks::<SIMD_WIDTH>().0) {
-        for l in 0..SIMD_WIDTH {
-            c[l] = by.times_plus(row[l], c[l]);
-        }
-    }
 }
 
 #[inline(always)]
@@ -77,11 +67,8 @@ fn on_residual<T: Real>(
     let (zero, residual) = (T::default(), &mut work.residual);
     residual.clear();
     residual.extend_from_slice(row.x);
-    let change = |residual: &mut [T], by: T, atom: &[T]| {
-        residual.iter_mut().zip(atom).for_each(|(r, a)| *r = by.times_plus(*a, *r));
-    };
     for (j, z) in code.iter().enumerate().filter(|(_, z)| **z != zero) {
-        change(residual, zero - *z, atoms.narrow.row(j));
+        add_multiple(residual, zero - *z, atoms.narrow.row(j));
     }
     for _ in 0..n {
         for (j, z) in code.iter_mut().enumerate() {
@@ -89,7 +76,7 @@ fn on_residual<T: Real>(
             let c = dot(atom, residual);
             *z = threshold.soft(old.times_plus(atoms.square[j], c)) * atoms.inverse[j];
             if *z != old {
-                change(residual, old - *z, atom);
+                add_multiple(residual, old - *z, atom);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::gap::dual_scale;
 use crate::num::Real;
-use crate::num::simd::SIMD_WIDTH;
+use crate::num::simd::{SIMD_WIDTH, add_multiple};
 
 /// Some atoms, the code of a row on them, the correlations `c = A (x - z A)` of its residual with them, and their inner products.
 #[derive(Default)]
@@ -151,14 +151,8 @@ impl<T: Real> Set<T> {
         let (b, rest) = self.c.split_at_mut(self.b.len());
         b.copy_from_slice(&self.b);
         rest.fill(zero);
-        let (c, _) = self.c.as_chunks_mut::<SIMD_WIDTH>();
         for (z, gram) in self.z.iter().zip(self.gram.chunks_exact(self.stride)).filter(|(z, _)| **z != zero) {
-            let by = zero - *z;
-            for (c, gram) in c.iter_mut().zip(gram.as_chunks::<SIMD_WIDTH>().0) {
-                for l in 0..SIMD_WIDTH {
-                    c[l] = by.times_plus(gram[l], c[l]);
-                }
-            }
+            add_multiple(&mut self.c, zero - *z, gram);
         }
     }
 
@@ -167,19 +161,14 @@ impl<T: Real> Set<T> {
     pub(super) fn pass(&mut self, threshold: Threshold<T>) {
         let zero = T::default();
         let stride = self.stride;
-        let (c, _) = self.c.as_chunks_mut::<SIMD_WIDTH>();
         for (i, gram) in self.gram.chunks_exact(stride).enumerate() {
             let old = self.z[i];
-            let t = old.times_plus(self.square[i], c[i / SIMD_WIDTH][i % SIMD_WIDTH]);
+            let t = old.times_plus(self.square[i], self.c[i]);
             let new = threshold.soft(t) * self.inverse[i];
             let change = old - new;
             if change != zero {
                 self.z[i] = new;
-                for (c, gram) in c.iter_mut().zip(gram.as_chunks::<SIMD_WIDTH>().0) {
-                    for l in 0..SIMD_WIDTH {
-                        c[l] = change.times_plus(gram[l], c[l]);
-                    }
-                }
+                add_multiple(&mut self.c, change, gram);
             }
         }
     }

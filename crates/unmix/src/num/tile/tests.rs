@@ -214,9 +214,10 @@ fn every_kind_of_vector_forms_the_same_sums() {
 }
 
 type Packed<T> = fn(&mut [T], &[Terms<'_, T>], usize, usize);
+type ToPanels<T> = fn(&mut [T], Option<T>, &[Terms<'_, T>], usize, usize);
 
 /// The product of packed matrices for one kind of vector: of two pairs of factors, the first transposed, and of no terms.
-fn are_packed_sums<T: Copy + From<i8> + Into<f64>>(lanes: usize, product: Packed<T>) {
+fn are_packed_sums<T: Copy + From<i8> + Into<f64>>(lanes: usize, product: Packed<T>, to_panels: ToPanels<T>) {
     let s = Stream::new(9, lanes as u64);
     let number = |i: usize| f64::from((s.uniform(i as u64) * 15.0) as i8 - 7);
     let narrow = |x: &[f64]| x.iter().map(|&x| T::from(x as i8)).collect::<Vec<T>>();
@@ -251,6 +252,17 @@ fn are_packed_sums<T: Copy + From<i8> + Into<f64>>(lanes: usize, product: Packed
             }
         }
         assert_eq!(out[m * k].into(), 9.0);
+        // The same numbers in panels; then three times these are subtracted.
+        let mut packed = vec![T::from(9); m * k.next_multiple_of(lanes) + 1];
+        for (less, left) in [(None, 1.0), (Some(T::from(3)), -2.0)] {
+            to_panels(&mut packed, less, &terms, m, k);
+            for (i, j) in (0..m).flat_map(|i| (0..k).map(move |j| (i, j))) {
+                let (got, want): (f64, f64) =
+                    (packed[(j / lanes * m + i) * lanes + j % lanes].into(), out[i * k + j].into());
+                assert_eq!(got, left * want, "{lanes} lanes, {m} x {k}: entry {i}, {j} in panels");
+            }
+            assert_eq!(packed[packed.len() - 1].into(), 9.0);
+        }
         product(&mut out, &[], m, k);
         assert!(out[..m * k].iter().all(|&x| x.into() == 0.0));
     }
@@ -258,19 +270,25 @@ fn are_packed_sums<T: Copy + From<i8> + Into<f64>>(lanes: usize, product: Packed
 
 #[test]
 fn every_kind_of_vector_forms_the_same_sums_of_packed_matrices() {
-    are_packed_sums::<f64>(4, plain_f64::multiply_packed);
-    are_packed_sums::<f32>(4, plain_f32::multiply_packed);
-    are_packed_sums::<f64>(f64::lanes(), f64::multiply_packed);
-    are_packed_sums::<f32>(f32::lanes(), f32::multiply_packed);
+    are_packed_sums::<f64>(4, plain_f64::multiply_packed, plain_f64::multiply_to_panels);
+    are_packed_sums::<f32>(4, plain_f32::multiply_packed, plain_f32::multiply_to_panels);
+    are_packed_sums::<f64>(f64::lanes(), f64::multiply_packed, f64::multiply_to_panels);
+    are_packed_sums::<f32>(f32::lanes(), f32::multiply_packed, f32::multiply_to_panels);
     #[cfg(target_arch = "x86_64")]
     if f32::lanes() >= 8 {
-        // SAFETY: a processor with wider vectors has these, too.
-        are_packed_sums::<f64>(4, |out, terms, m, k| unsafe {
-            x86::avx2_f64::multiply_packed(out, terms, m, k)
-        });
-        // SAFETY: such a processor has these instructions, too.
-        are_packed_sums::<f32>(8, |out, terms, m, k| unsafe {
-            x86::avx2_f32::multiply_packed(out, terms, m, k)
-        });
+        are_packed_sums::<f64>(
+            4,
+            // SAFETY: a processor with wider vectors has these, too.
+            |out, terms, m, k| unsafe { x86::avx2_f64::multiply_packed(out, terms, m, k) },
+            // SAFETY: such a processor has these instructions, too.
+            |out, less, terms, m, k| unsafe { x86::avx2_f64::multiply_to_panels(out, less, terms, m, k) },
+        );
+        are_packed_sums::<f32>(
+            8,
+            // SAFETY: such a processor has these instructions, too.
+            |out, terms, m, k| unsafe { x86::avx2_f32::multiply_packed(out, terms, m, k) },
+            // SAFETY: such a processor has these instructions, too.
+            |out, less, terms, m, k| unsafe { x86::avx2_f32::multiply_to_panels(out, less, terms, m, k) },
+        );
     }
 }

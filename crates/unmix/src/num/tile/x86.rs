@@ -181,6 +181,16 @@ macro_rules! compiled {
                 super::$products::multiply_packed(out, terms, m, k)
             }
             #[target_feature(enable = $features)]
+            pub(in super::super) fn multiply_to_panels(
+                out: &mut [$t],
+                less: Option<$t>,
+                terms: &[super::Terms<'_, $t>],
+                m: usize,
+                k: usize,
+            ) {
+                super::$products::multiply_to_panels(out, less, terms, m, k)
+            }
+            #[target_feature(enable = $features)]
             pub(in super::super) fn add_cross_rows(
                 total: &mut [f64],
                 a: &[$t],
