@@ -55,9 +55,6 @@ pub(crate) struct Pass<T: Real> {
     n: usize,
 }
 
-/// Columns of the transposed encoder that one thread computes at a time.
-const COLUMNS: usize = 16;
-
 impl<T: Real> Pass<T> {
     /// Encodes the rows `x`, on the threads of the current pool.
     pub(crate) fn encode(&mut self, parameters: &Parameters<T>, terms: &Terms, x: &[T]) -> Coded {
@@ -84,19 +81,7 @@ impl<T: Real> Pass<T> {
 
     /// The transposed encoder, and thresholds or scales.
     fn prepare(&mut self, parameters: &Parameters<T>) {
-        let (p, m) = (parameters.n_features(), parameters.n_units());
-        let encoder = &parameters.encoder;
-        self.ready.across.resize(p * m, T::default());
-        parallel::each(self.ready.across.chunks_mut(COLUMNS * m).enumerate(), |(number, rows)| {
-            // Tiles of few columns and units fit in the first-level cache.
-            for first in (0..m).step_by(COLUMNS) {
-                for (c, row) in rows.chunks_exact_mut(m).enumerate() {
-                    let column = number * COLUMNS + c;
-                    let units = row[first..].iter_mut().take(COLUMNS).enumerate();
-                    units.for_each(|(j, to)| *to = encoder[(first + j) * p + column]);
-                }
-            }
-        });
+        self.ready.encoder.pack_transposed(&parameters.encoder, parameters.n_features());
         let logs =
             if parameters.log_scale.is_empty() { &parameters.log_threshold } else { &parameters.log_scale };
         self.ready.exp.clear();

@@ -3,8 +3,9 @@
 use super::parameters::Parameters;
 use super::select::{largest, maxima, reaching};
 use super::{Activation, Penalty};
+use crate::num::products::Weights;
 use crate::num::simd::{SIMD_WIDTH, add_multiple};
-use crate::num::{Real, kernel, widest};
+use crate::num::{Real, widest};
 
 /// Rows that one thread processes at a time.
 pub(super) const SLICE: usize = 32;
@@ -46,10 +47,10 @@ pub(super) struct ActiveUnits<T> {
 }
 
 /// Quantities of units that every row needs, computed once for a batch.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct BatchConstants<T> {
-    /// The encoder, `n_features x n_units`.
-    pub(super) across: Vec<T>,
+    /// The transposed encoder, `n_features x n_units`.
+    pub(super) encoder: Weights<T>,
     /// Thresholds, or scales of magnitudes.
     pub(super) exp: Vec<T>,
 }
@@ -99,11 +100,10 @@ impl<T: Real> ActiveUnits<T> {
     /// penalised the number of active units, which are [listed](Self::list) if the batch is not dense.
     pub(super) fn encode(&mut self, inputs: &BatchInputs<'_, T>, x: &[T], part: &mut SliceBuffers<'_, T>) {
         let (p, m) = (inputs.parameters.n_features(), inputs.parameters.n_units());
-        let n = x.len() / p;
         for (row, to) in x.chunks_exact(p).zip(part.centred.chunks_exact_mut(p)) {
             to.iter_mut().zip(row).zip(&inputs.parameters.mean).for_each(|((t, x), b)| *t = *x - *b);
         }
-        kernel::product(part.u, part.centred, &inputs.ready.across, n, p, m);
+        inputs.ready.encoder.product(part.u, part.centred, m);
         self.ends.clear();
         self.entries.clear();
         self.tops.clear();

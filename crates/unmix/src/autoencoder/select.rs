@@ -46,8 +46,13 @@ pub(super) fn reaching<T: Real>(u: &[T], bound: T, found: &mut Vec<(u32, T)>) {
     for part in u.chunks(SIMD_WIDTH) {
         let any = part.iter().fold(false, |any, x| any | (*x >= bound));
         if any {
-            let each = (first..).zip(part);
-            found.extend(each.filter(|(_, x)| **x >= bound && **x > T::default()).map(|(j, x)| (j, *x)));
+            // Every number is written, and the next one over it unless it is kept: which are kept cannot be predicted.
+            let (mut kept, mut n) = ([(0, T::default()); SIMD_WIDTH], 0);
+            for (j, x) in (first..).zip(part) {
+                kept[n % SIMD_WIDTH] = (j, *x);
+                n += usize::from(*x >= bound) & usize::from(*x > T::default());
+            }
+            found.extend_from_slice(&kept[..n]);
         }
         first += SIMD_WIDTH as u32;
     }

@@ -44,7 +44,7 @@ pub(crate) fn both(parallel: bool, one: impl FnOnce() + Send, other: impl FnOnce
 }
 
 /// A matrix of weights, as products of several slices read it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Weights<T>(Panels<T>);
 
 impl<T: Real> Weights<T> {
