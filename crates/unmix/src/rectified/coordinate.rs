@@ -8,7 +8,11 @@
 use super::statistics::Normalisation;
 use super::stored_codes::{CHUNK, ProjectionSums, StoredCodes};
 use crate::num::factor::{self, Cholesky};
-use crate::num::{Matrix, Real, kernel};
+use crate::num::simd::SIMD_WIDTH;
+use crate::num::{Matrix, Real, kernel, parallel, widest};
+
+/// Rows from which the chunks of a unit are worth waking threads.
+const MANY: usize = 1 << 14;
 
 /// Units whose products with all others are computed at once.
 const TOGETHER: usize = 32;
@@ -89,15 +93,24 @@ impl<T: Real> CoordinateProblem<'_, T> {
         out: &mut RoundResult,
     ) {
         let (l, width, own) = (mu.n_units(), units.len(), j - units.start);
-        let (gjj, zero) = (narrow[(j, j)], T::default());
+        let gjj = narrow[(j, j)];
         // Overwrites the residual of the unit by b.
-        let mut extent = ProjectionSums::NONE;
-        for (c, (left, chunk)) in left.chunks_mut().iter_mut().zip(mu.chunks()).enumerate() {
+        let parallel = mu.n_rows() >= MANY;
+        let chunks = left.chunks_mut().iter_mut().zip(mu.chunks()).enumerate();
+        let extent_of = |(c, (left, chunk)): (usize, (&mut Vec<T>, &Vec<T>))| {
             let n = chunk.len() / l;
             let b = &mut left[own * n..(own + 1) * n];
-            b.iter_mut().zip(StoredCodes::unit(chunk, l, j)).for_each(|(b, x)| *b += *x * gjj);
+            widest(
+                #[inline(always)]
+                || b.iter_mut().zip(StoredCodes::unit(chunk, l, j)).for_each(|(b, x)| *b += *x * gjj),
+            );
+            let mut extent = ProjectionSums::NONE;
             extent.take(b, c * CHUNK, self.weights);
-        }
+            extent
+        };
+        let extents =
+            if parallel { parallel::map(chunks, extent_of) } else { chunks.map(extent_of).collect() };
+        let extent = extents.into_iter().fold(ProjectionSums::NONE, ProjectionSums::and);
         let squares = extent.squares;
         let normalised = self.how == Normalisation::Rms;
         let place = extent.place().filter(|_| normalised && !self.dead[j]);
@@ -114,29 +127,35 @@ impl<T: Real> CoordinateProblem<'_, T> {
             false => 1.0 / self.g[(j, j)],
         };
         let narrow_scale = T::from_f64(scale);
-        for (c, (left, chunk)) in left.chunks_mut().iter_mut().zip(mu.chunks_mut()).enumerate() {
+        let chunks = left.chunks_mut().iter_mut().zip(mu.chunks_mut()).enumerate();
+        let renew_chunk = |(c, (left, chunk)): (usize, (&mut Vec<T>, &mut Vec<T>))| {
             let n = chunk.len() / l;
             let (before, after) = left.split_at_mut((own + 1) * n);
             let (b, codes) = (&mut before[own * n..], &mut chunk[j * n..(j + 1) * n]);
-            let mut change = 0.0f64;
-            for (i, (b, x)) in b.iter_mut().zip(codes).enumerate() {
-                // NaN is not at most 0, and stays.
-                let mut new = if *b <= zero { zero } else { *b * narrow_scale };
-                if place == Some(c * CHUNK + i) {
-                    new = T::from_f64(self.n.sqrt());
+            let change = match place.and_then(|row| row.checked_sub(c * CHUNK)).filter(|i| *i < n) {
+                None => renew(b, codes, narrow_scale),
+                Some(i) => {
+                    let first = renew(&mut b[..i], &mut codes[..i], narrow_scale);
+                    let rest = renew(&mut b[i + 1..], &mut codes[i + 1..], narrow_scale);
+                    let new = T::from_f64(self.n.sqrt());
+                    (b[i], codes[i]) = (new - codes[i], new);
+                    larger(larger(first, b[i].to_f64().abs()), rest)
                 }
-                *b = new - *x;
-                change = larger(change, b.to_f64().abs());
-                *x = new;
-            }
-            out.change = larger(out.change, change);
+            };
             if change != 0.0 {
                 for (other, left) in (own + 1..width).zip(after.chunks_exact_mut(n)) {
                     let g = narrow[(j, units.start + other)];
-                    left.iter_mut().zip(&*b).for_each(|(p, d)| *p -= g * *d);
+                    widest(
+                        #[inline(always)]
+                        || left.iter_mut().zip(&*b).for_each(|(p, d)| *p -= g * *d),
+                    );
                 }
             }
-        }
+            change
+        };
+        let changes: Vec<f64> =
+            if parallel { parallel::map(chunks, renew_chunk) } else { chunks.map(renew_chunk).collect() };
+        out.change = changes.into_iter().fold(out.change, larger);
     }
 
     /// Violation of the optimality conditions of the problem with matrix `G + diag(1 / scale - G_jj)`. `2 n l²` operations.
@@ -169,6 +188,38 @@ impl<T: Real> CoordinateProblem<'_, T> {
         let worst = each.iter().map(|e| e.0).fold(0.0, larger);
         Violation { worst, gap: each.iter().map(|e| e.1).fold(0.0, larger) }
     }
+}
+
+/// Overwrites the codes of a unit by `scale max(0, b)`, and `b` by their changes; returns the largest change, NaN if one is.
+fn renew<T: Real>(b: &mut [T], codes: &mut [T], scale: T) -> f64 {
+    let zero = T::default();
+    let (mut most, mut invalid) = ([zero; SIMD_WIDTH], false);
+    // NaN is not at most 0, and stays.
+    let new = |b: T| if b <= zero { zero } else { b * scale };
+    widest(
+        #[inline(always)]
+        || {
+            let ((b, b_rest), (codes, codes_rest)) = (b.as_chunks_mut(), codes.as_chunks_mut());
+            for (b, codes) in b.iter_mut().zip(codes) {
+                let renewed: [T; SIMD_WIDTH] = b.map(new);
+                let changes: [T; SIMD_WIDTH] = std::array::from_fn(|l| renewed[l] - codes[l]);
+                for l in 0..SIMD_WIDTH {
+                    let size = changes[l].absolute();
+                    most[l] = if size > most[l] { size } else { most[l] };
+                    invalid |= changes[l].partial_cmp(&zero).is_none();
+                }
+                (*b, *codes) = (changes, renewed);
+            }
+            for ((b, x), most) in b_rest.iter_mut().zip(codes_rest).zip(&mut most) {
+                let renewed = new(*b);
+                (*b, *x) = (renewed - *x, renewed);
+                *most = if b.absolute() > *most { b.absolute() } else { *most };
+                invalid |= (*b).partial_cmp(&zero).is_none();
+            }
+        },
+    );
+    let most = most.iter().map(|x| x.to_f64()).fold(0.0, f64::max);
+    if invalid { f64::NAN } else { most }
 }
 
 /// The larger of two numbers; NaN if one of them is.

@@ -6,7 +6,7 @@ use super::codes::CodeSums;
 use crate::data::{Rows, Sink};
 use crate::error::{Error, Result};
 use crate::num::parallel;
-use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel};
+use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel, widest};
 use crate::run::Run;
 use crate::stats::{Gather, Packer, Unpacker};
 use serde::{Deserialize, Serialize};
@@ -138,22 +138,16 @@ impl ProjectionSums {
 
     /// Adds numbers starting at row `first`; rows of weight 0 are excluded.
     pub(super) fn take<T: Real>(&mut self, numbers: &[T], first: usize, weights: Option<&[f64]>) {
-        let mut squares = 0.0;
-        for (i, x) in numbers.iter().enumerate() {
-            let x = x.to_f64();
-            if weights.is_some_and(|w| w[first + i] == 0.0) {
-                continue;
-            }
-            if x > self.largest.0 {
-                self.largest = (x, first + i);
-            }
-            self.least = self.least.min(x);
-            // A number that is not one makes the sum so, too.
-            if x > 0.0 || x.is_nan() {
-                squares += x * x;
-            }
+        let found = match weights {
+            None => extent(numbers, |_| true),
+            Some(w) => extent(numbers, |i| w[first + i] != 0.0),
+        };
+        let row = |i: usize| numbers[i].to_f64() == found.most && weights.is_none_or(|w| w[first + i] != 0.0);
+        if found.most > self.largest.0 {
+            self.largest = (found.most, first + (0..numbers.len()).find(|i| row(*i)).unwrap_or(0));
         }
-        self.squares += squares;
+        self.least = self.least.min(found.least);
+        self.squares += found.squares;
     }
 
     /// Merges with the statistics of later rows.
@@ -171,6 +165,47 @@ impl ProjectionSums {
     pub(super) fn place(&self) -> Option<usize> {
         let none = self.squares != 0.0 || (self.largest.0 == 0.0 && self.least == 0.0);
         (!none && self.least < f64::INFINITY).then_some(self.largest.1)
+    }
+}
+
+/// Statistics of numbers: see [`ProjectionSums`].
+struct Extent {
+    squares: f64,
+    most: f64,
+    least: f64,
+}
+
+/// The statistics of those `numbers` that are `used`, in independent partial sums.
+fn extent<T: Real>(numbers: &[T], used: impl Fn(usize) -> bool) -> Extent {
+    /// Numbers that are processed at a time.
+    const LANES: usize = 8;
+    let (mut squares, mut most, mut least) =
+        ([0.0; LANES], [f64::NEG_INFINITY; LANES], [f64::INFINITY; LANES]);
+    widest(
+        #[inline(always)]
+        || {
+            let mut take = |l: usize, i: usize, x: T| {
+                let x = x.to_f64();
+                let used = used(i);
+                most[l] = if used && x > most[l] { x } else { most[l] };
+                least[l] = if used && x < least[l] { x } else { least[l] };
+                // A number that is not one makes the sum so, too.
+                let positive = if !used || x <= 0.0 { 0.0 } else { x };
+                squares[l] += positive * positive;
+            };
+            let (whole, rest) = numbers.as_chunks::<LANES>();
+            for (part, numbers) in whole.iter().enumerate() {
+                for l in 0..LANES {
+                    take(l, part * LANES + l, numbers[l]);
+                }
+            }
+            rest.iter().enumerate().for_each(|(l, x)| take(l, whole.len() * LANES + l, *x));
+        },
+    );
+    Extent {
+        squares: squares.iter().sum(),
+        most: most.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        least: least.iter().copied().fold(f64::INFINITY, f64::min),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Constraint set of the atoms of a dictionary, block coordinate descent over the atoms, and their coherence.
 
 use crate::choices::choices;
-use crate::num::{Matrix, kernel};
+use crate::num::{Matrix, kernel, widest};
 
 choices! {
     /// Constraint on the norm of an atom.
@@ -89,20 +89,30 @@ impl AtomSet {
                 }
                 let at = (j - first) * width;
                 let atom = atoms.row_mut(j);
-                for ((next, a), r) in next.iter_mut().zip(&*atom).zip(&rest[at..at + width]) {
-                    *next = a + r / used;
-                }
+                let residual = &rest[at..at + width];
+                widest(
+                    #[inline(always)]
+                    || {
+                        let each = next.iter_mut().zip(&*atom).zip(residual);
+                        each.for_each(|((next, a), r)| *next = a + r / used);
+                    },
+                );
                 if !self.project(&mut next) || next.iter().any(|x| !x.is_finite()) {
                     continue;
                 }
                 step.iter_mut().zip(&next).zip(&*atom).for_each(|((s, n), a)| *s = n - a);
                 atom.copy_from_slice(&next);
-                for (i, rest) in rest[at + width..n * width].chunks_exact_mut(width).enumerate() {
-                    let with = p[(j + 1 + i, j)];
-                    if with != 0.0 {
-                        rest.iter_mut().zip(&step).for_each(|(r, s)| *r -= with * s);
-                    }
-                }
+                widest(
+                    #[inline(always)]
+                    || {
+                        for (i, rest) in rest[at + width..n * width].chunks_exact_mut(width).enumerate() {
+                            let with = p[(j + 1 + i, j)];
+                            if with != 0.0 {
+                                rest.iter_mut().zip(&step).for_each(|(r, s)| *r -= with * s);
+                            }
+                        }
+                    },
+                );
             }
         }
     }

@@ -16,7 +16,7 @@ use crate::data::{Batch, Batches, Position};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::random::Stream;
-use crate::num::{Matrix, Real, kernel};
+use crate::num::{Matrix, Real, kernel, widest};
 use crate::run::Run;
 use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
@@ -89,19 +89,31 @@ impl OnlineState {
     /// Multiplies the sums by the forgetting factor.
     fn decay(&mut self, by: f64) {
         let tables = [self.codes.as_mut_slice(), self.rows.as_mut_slice(), &mut self.share, &mut self.size];
-        tables.into_iter().flatten().for_each(|x| *x *= by);
+        for table in tables {
+            widest(
+                #[inline(always)]
+                || table.iter_mut().for_each(|x| *x *= by),
+            );
+        }
         self.weight *= by;
     }
 
     /// Adds the code of row `number`, given by its non-zero entries, with weight `by`.
     fn add<T: Real>(&mut self, active: &[(usize, f64)], row: &[T], number: u64, by: f64, rest: &mut [f64]) {
         rest.iter_mut().zip(row).for_each(|(r, x)| *r = x.to_f64());
+        widest(
+            #[inline(always)]
+            || {
+                for &(j, z) in active {
+                    let (weight, atom) = (by * z, self.atoms.row(j));
+                    let sums = self.rows.row_mut(j).iter_mut().zip(row).zip(rest.iter_mut().zip(atom));
+                    sums.for_each(|((q, x), (r, a))| (*q, *r) = (*q + weight * x.to_f64(), *r - z * a));
+                    let line = self.codes.row_mut(j);
+                    active.iter().for_each(|&(i, other)| line[i] += weight * other);
+                }
+            },
+        );
         for &(j, z) in active {
-            let weight = by * z;
-            self.rows.row_mut(j).iter_mut().zip(row).for_each(|(q, x)| *q += weight * x.to_f64());
-            let line = self.codes.row_mut(j);
-            active.iter().for_each(|&(i, other)| line[i] += weight * other);
-            rest.iter_mut().zip(self.atoms.row(j)).for_each(|(r, a)| *r -= z * a);
             self.recent[j] += 1;
             self.share[j] += by;
             self.size[j] += by * z.abs();
