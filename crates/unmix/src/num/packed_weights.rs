@@ -73,3 +73,57 @@ impl<T: Real> PackedWeights<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::random::Stream;
+    use crate::num::threads::on_pool;
+
+    /// Sums of small whole numbers are exact, whatever their order.
+    fn whole<T: Real>(n: usize, stream: u64) -> Vec<T> {
+        let draws = Stream::new(4, stream);
+        (0..n).map(|i| T::from_f64((draws.uniform(i as u64) * 15.0).floor() - 7.0)).collect()
+    }
+
+    fn are_those_of_row_major_matrices<T: Real>(threads: usize, [n, p, k]: [usize; 3]) {
+        let (x, w, b) = (whole::<T>(n * p, 0), whole::<T>(p * k, 1), whole::<T>(n * k, 2));
+        let (at, lanes) = (|a: &[T], i: usize, j: usize, k: usize| a[i * k + j].to_f64(), T::lanes());
+        on_pool(threads, || {
+            let mut weights = PackedWeights::of(&w, k);
+            assert_eq!(weights.to_rows(), w);
+            let mut out = Panels::default();
+            weights.multiply(&mut out, &x, |panel, codes| {
+                codes.iter_mut().for_each(|u| *u += T::from_f64(panel as f64));
+            });
+            for (i, j) in (0..n).flat_map(|i| (0..k).map(move |j| (i, j))) {
+                let want: f64 = (0..p).map(|c| at(&x, i, c, p) * at(&w, c, j, k)).sum();
+                let found = out.numbers()[(j / lanes * n + i) * lanes + j % lanes].to_f64();
+                assert_eq!(found, want + (j / lanes) as f64, "{n} {p} {k}: {i} {j}");
+            }
+            let mut packed = Panels::default();
+            packed.resize(n, k);
+            pack(packed.numbers_mut(), &b, k, 0, T::from_f64(1.0));
+            weights.descend(T::from_f64(0.5), &x, &packed);
+            let found = weights.clone().to_rows();
+            for (c, j) in (0..p).flat_map(|c| (0..k).map(move |j| (c, j))) {
+                let gradient: f64 = (0..n).map(|i| at(&x, i, c, p) * at(&b, i, j, k)).sum();
+                assert_eq!(
+                    found[c * k + j].to_f64(),
+                    at(&w, c, j, k) - 0.5 * gradient,
+                    "{n} {p} {k}: {c} {j}"
+                );
+            }
+        });
+    }
+
+    #[test]
+    fn products_and_steps_are_those_of_row_major_matrices() {
+        for sizes in [[1, 1, 1], [3, 5, 17], [13, 9, 40], [100, 37, 100]] {
+            for threads in [1, 3] {
+                are_those_of_row_major_matrices::<f32>(threads, sizes);
+                are_those_of_row_major_matrices::<f64>(threads, sizes);
+            }
+        }
+    }
+}
