@@ -46,7 +46,7 @@ pub(super) fn reaching<T: Real>(u: &[T], bound: T, found: &mut Vec<(u32, T)>) {
     for part in u.chunks(SIMD_WIDTH) {
         let any = part.iter().fold(false, |any, x| any | (*x >= bound));
         if any {
-            // Every number is written, and the next one over it unless it is kept: which are kept cannot be predicted.
+            // No branches, which the processor could not predict: every number is written, and replaced by the next unless it is kept.
             let (mut kept, mut n) = ([(0, T::default()); SIMD_WIDTH], 0);
             for (j, x) in (first..).zip(part) {
                 kept[n % SIMD_WIDTH] = (j, *x);

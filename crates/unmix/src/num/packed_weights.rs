@@ -1,4 +1,4 @@
-//! Weights that stay in panels during training, and matrices with a row for each row of a batch in the same panels.
+//! Weights that stay in panels during training, and their products with the rows of a batch.
 //!
 //! Weights that exceed the second-level cache are read once a step for the products and once for the update: packing them for each product,
 //! and a gradient of the same size, would be further passes over memory. Work is divided into consecutive panels, one part for each thread,
@@ -49,8 +49,8 @@ impl<T: Real> PackedWeights<T> {
         });
     }
 
-    /// `W -= by * x' b`: `x` has the rows of a batch, row-major, and `b` those of the columns of `W`, in panels.
-    pub(crate) fn descend(&mut self, by: T, x: &[T], b: &Panels<T>) {
+    /// `W -= rate * x' b`: `x` has the rows of a batch, row-major, and `b` those of the columns of `W`, in panels.
+    pub(crate) fn descend(&mut self, rate: T, x: &[T], b: &Panels<T>) {
         let (n, p, lanes) = (x.len() / self.p, self.p, T::lanes());
         let (parallel, some) = self.part(n);
         let parts = self
@@ -60,7 +60,7 @@ impl<T: Real> PackedWeights<T> {
             .zip(b.numbers().chunks((some * n * lanes).max(1)));
         parallel::each_if(parallel, parts, |(w, b)| {
             let terms = Terms { a: x, step: [1, p], b, count: n };
-            T::multiply_to_panels(w, Some(by), &[terms], p, w.len() / p);
+            T::multiply_to_panels(w, Some(rate), &[terms], p, w.len() / p);
         });
     }
 

@@ -146,3 +146,22 @@ pub(crate) fn put<T: Copy>(numbers: [T; SIMD_WIDTH], to: &mut [T]) {
 fn with_avx512<R>(loops: impl FnOnce() -> R) -> R {
     loops()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn multiples_are_added_to_vectors_of_every_length() {
+        for n in 0..3 * SIMD_WIDTH + 2 {
+            let from: Vec<f64> = (0..n).map(|i| 1.0 / (i + 1) as f64).collect();
+            let mut to: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
+            let want: Vec<f64> = to.iter().zip(&from).map(|(t, f)| 0.3f64.mul_add(*f, *t)).collect();
+            widest(
+                #[inline(always)]
+                || add_multiple(&mut to, 0.3, &from),
+            );
+            assert_eq!(to, want);
+        }
+    }
+}

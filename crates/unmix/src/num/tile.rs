@@ -183,11 +183,11 @@ pub trait Tiles: Sized {
     /// ([`Panels`](super::Panels)) are faster.
     fn multiply_packed(out: &mut [Self], terms: &[Terms<'_, Self>], m: usize, k: usize);
 
-    /// The same product in panels: `out = a1 b1 + a2 b2 + ...`, or, with a factor `less`, `out -= less * (a1 b1 + a2 b2 + ...)`, where the
+    /// The same product in panels: `out = a1 b1 + a2 b2 + ...`, or, with a `rate`, `out -= rate * (a1 b1 + a2 b2 + ...)`, where the
     /// product and the difference are rounded separately. Columns that fill the last panel are those of the second factors.
     fn multiply_to_panels(
         out: &mut [Self],
-        less: Option<Self>,
+        rate: Option<Self>,
         terms: &[Terms<'_, Self>],
         m: usize,
         k: usize,
@@ -395,73 +395,7 @@ products!(plain_f64, f64, Plain<f64>);
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-/// Calls the version that is compiled for the current processor.
-macro_rules! best {
-    ($plain:ident, $avx2:ident, $avx512:ident, $function:ident $arguments:tt) => {
-        match super::simd::instructions() {
-            // SAFETY: support by the processor was checked.
-            #[cfg(target_arch = "x86_64")]
-            super::simd::Instructions::Avx512 => unsafe { x86::$avx512::$function $arguments },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: support by the processor was checked.
-            super::simd::Instructions::Avx2 => unsafe { x86::$avx2::$function $arguments },
-            _ => $plain::$function $arguments,
-        }
-    };
-}
-
-macro_rules! by_processor {
-    ($t:ty, $plain:ident, $avx2:ident, $avx512:ident) => {
-        impl Tiles for $t {
-            fn lanes() -> usize {
-                match super::simd::instructions() {
-                    #[cfg(target_arch = "x86_64")]
-                    super::simd::Instructions::Avx512 => 64 / std::mem::size_of::<$t>(),
-                    #[cfg(target_arch = "x86_64")]
-                    super::simd::Instructions::Avx2 => 32 / std::mem::size_of::<$t>(),
-                    _ => 4,
-                }
-            }
-            fn add_gram(part: &mut [f64], first: usize, x: &[$t], n: usize, p: usize) {
-                best!($plain, $avx2, $avx512, add_gram(part, first, x, n, p))
-            }
-            fn multiply(out: &mut [$t], a: &[$t], b: &[$t], n: usize, p: usize, k: usize) {
-                best!($plain, $avx2, $avx512, multiply(out, a, b, n, p, k))
-            }
-            fn multiply_rows(
-                out: &mut [$t],
-                a: &[$t],
-                step: [usize; 2],
-                b: &[$t],
-                m: usize,
-                terms: usize,
-                k: usize,
-            ) {
-                best!($plain, $avx2, $avx512, multiply_rows(out, a, step, b, m, terms, k))
-            }
-            fn multiply_packed(out: &mut [$t], terms: &[Terms<'_, $t>], m: usize, k: usize) {
-                best!($plain, $avx2, $avx512, multiply_packed(out, terms, m, k))
-            }
-            fn multiply_to_panels(
-                out: &mut [$t],
-                less: Option<$t>,
-                terms: &[Terms<'_, $t>],
-                m: usize,
-                k: usize,
-            ) {
-                best!($plain, $avx2, $avx512, multiply_to_panels(out, less, terms, m, k))
-            }
-            fn add_cross_rows(total: &mut [f64], a: &[$t], b: &[$t], n: usize, k: usize, p: usize) {
-                best!($plain, $avx2, $avx512, add_cross_rows(total, a, b, n, k, p))
-            }
-            fn add_cross(total: &mut [f64], a: &[$t], b: &[$t], n: usize, k: usize, used: usize) {
-                best!($plain, $avx2, $avx512, add_cross(total, a, b, n, k, used))
-            }
-        }
-    };
-}
-by_processor!(f32, plain_f32, avx2_f32, avx512_f32);
-by_processor!(f64, plain_f64, avx2_f64, avx512_f64);
+mod by_processor;
 
 #[cfg(test)]
 mod tests;

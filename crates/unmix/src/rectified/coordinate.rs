@@ -258,6 +258,8 @@ pub(crate) fn convex(g: &Matrix<f64>, scale: &[f64], least: f64) -> (Vec<f64>, f
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::num::random::Stream;
+    use crate::num::threads::on_pool;
 
     #[test]
     fn a_code_of_nan_violates_the_conditions() {
@@ -293,6 +295,57 @@ mod tests {
             let round = problem.round(&mut mu);
             assert!(round.change.is_nan() && round.one_hot.is_empty(), "{how:?}: {round:?}");
             assert!(mu.chunks()[0].iter().any(|x| x.is_nan()), "{how:?}");
+        }
+    }
+
+    /// A round by its formulas, one row after the other.
+    fn naive(r: &StoredCodes<f64>, g: &Matrix<f64>, n: f64, mu: &mut StoredCodes<f64>) {
+        let (rows, l) = (mu.n_rows(), mu.n_units());
+        for j in 0..l {
+            let b = |i: usize| {
+                let others = (0..l).filter(|k| *k != j).map(|k| mu.at(i, k) * g[(k, j)]);
+                r.at(i, j) - others.sum::<f64>()
+            };
+            let b: Vec<f64> = (0..rows).map(b).collect();
+            let squares: f64 = b.iter().map(|b| b.max(0.0).powi(2)).sum();
+            let largest = (0..rows).fold(0, |best, i| if b[i] > b[best] { i } else { best });
+            for i in 0..rows {
+                let one_hot = if i == largest { n.sqrt() } else { 0.0 };
+                let code = if squares > 0.0 { (n / squares).sqrt() * b[i].max(0.0) } else { one_hot };
+                mu.set(i, j, code);
+            }
+        }
+    }
+
+    /// Rows of several chunks on one thread and on three; the last unit has no positive number in any row.
+    #[test]
+    fn a_round_is_that_of_the_formulas_for_any_number_of_threads() {
+        let (draws, l) = (Stream::new(6, 0), 5);
+        let g = Matrix::from_fn(l, l, |i, j| if i == j { 2.0 } else { 0.1 * (i + j) as f64 });
+        for rows in [CHUNK + 37, MANY + 100] {
+            let (mut r, mut begin) = (StoredCodes::<f64>::zeros(rows, l), StoredCodes::zeros(rows, l));
+            for (i, j) in (0..rows).flat_map(|i| (0..l).map(move |j| (i, j))) {
+                let x = draws.normal((i * l + j) as u64);
+                r.set(i, j, if j + 1 == l { -9.0 - x.abs() } else { x });
+                begin.set(i, j, draws.uniform((rows * l + i * l + j) as u64));
+            }
+            let n = rows as f64;
+            let round = |threads: usize| {
+                let how = Normalisation::Rms;
+                let problem = CoordinateProblem { r: &r, g: &g, n, how, weights: None, dead: &[false; 5] };
+                let mut mu = begin.clone();
+                let found = on_pool(threads, || problem.round(&mut mu));
+                (found, mu)
+            };
+            let ((found, mu), mut want) = (round(1), begin.clone());
+            naive(&r, &g, n, &mut want);
+            let each = || (0..rows).flat_map(|i| (0..l).map(move |j| (i, j)));
+            for (i, j) in each() {
+                assert!((mu.at(i, j) - want.at(i, j)).abs() < 1e-9 * n.sqrt(), "{rows}: {i} {j}");
+            }
+            let change = each().map(|(i, j)| (mu.at(i, j) - begin.at(i, j)).abs()).fold(0.0, f64::max);
+            assert_eq!((found.change, &found.one_hot[..]), (change, &[4][..]));
+            assert!(round(3) == (found, mu), "{rows}: the bits depend on the number of threads");
         }
     }
 }

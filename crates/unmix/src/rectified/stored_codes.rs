@@ -296,3 +296,38 @@ impl<T: Real> Gather<T> for GatherStoredCodes<'_, T> {
         ))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::random::Stream;
+
+    #[test]
+    fn statistics_of_a_unit_are_those_of_a_loop_over_its_rows() {
+        let draws = Stream::new(5, 0);
+        for n in [1, 7, 8, 100] {
+            // Several rows have the largest number; rows of weight 0 may hold any.
+            let mut x: Vec<f64> = (0..n).map(|i| (draws.normal(i) * 2.0).round().min(1.0)).collect();
+            let mut weights: Vec<f64> = (0..n).map(|i| f64::from(u8::from(i % 5 != 1))).collect();
+            x.iter_mut().zip(&weights).filter(|(_, w)| **w == 0.0).for_each(|(x, _)| *x = f64::NAN);
+            for weighted in [true, false] {
+                if !weighted {
+                    x.iter_mut().for_each(|x| *x = if x.is_nan() { -9.0 } else { *x });
+                    weights.fill(1.0);
+                }
+                let used = || (0..).zip(&x).filter(|(i, _)| weights[*i] != 0.0);
+                let all: Vec<f64> = [vec![0.0; 3], weights.clone()].concat();
+                let mut found = ProjectionSums::NONE;
+                found.take(&x, 3, weighted.then_some(&all[..]));
+                let most = used().map(|(_, x)| *x).fold(f64::NEG_INFINITY, f64::max);
+                let row = used().find(|(_, x)| **x == most).map_or(0, |(i, _)| i + 3);
+                assert_eq!(found.largest, (most, row), "{n}");
+                assert_eq!(found.least, used().map(|(_, x)| *x).fold(f64::INFINITY, f64::min));
+                assert_eq!(found.squares, used().map(|(_, x)| x.max(0.0).powi(2)).sum::<f64>());
+            }
+        }
+        let mut found = ProjectionSums::NONE;
+        found.take(&[1.0, f64::NAN, -1.0], 0, None);
+        assert!(found.squares.is_nan());
+    }
+}

@@ -25,10 +25,10 @@ fn labelled(n: usize, seed: u64) -> (Vec<f64>, Vec<u32>) {
     (x, labels)
 }
 
-fn weights(m: usize) -> ClassifierWeights<f64> {
-    let mut start = ClassifierWeights::of(&normal(m * P, 2), &normal(m, 3), CLASSES);
-    start.output = normal(m * CLASSES, 4);
-    start.offset = normal(CLASSES, 5);
+fn weights(m: usize, classes: usize) -> ClassifierWeights<f64> {
+    let mut start = ClassifierWeights::of(&normal(m * P, 2), &normal(m, 3), classes);
+    start.output = normal(m * classes, 4);
+    start.offset = normal(classes, 5);
     start
 }
 
@@ -49,8 +49,17 @@ fn of_batch(x: &[f64], labels: &[u32], weights: &ClassifierWeights<f64>) -> (f64
 
 #[test]
 fn gradients_are_finite_differences_of_the_loss() {
+    are_finite_differences(7, CLASSES);
+}
+
+#[test]
+fn so_are_those_of_units_and_classes_of_several_vectors() {
+    are_finite_differences(21, 19);
+}
+
+fn are_finite_differences(m: usize, classes: usize) {
     let (x, labels) = labelled(37, 1);
-    let (start, step) = (weights(7), 1e-6);
+    let (start, step) = (weights(m, classes), 1e-6);
     let (_, gradient) = of_batch(&x, &labels, &start);
     type Part = fn(&mut ClassifierWeights<f64>) -> &mut Vec<f64>;
     let parts: [Part; 4] = [|w| &mut w.encoder, |w| &mut w.bias, |w| &mut w.output, |w| &mut w.offset];

@@ -46,7 +46,7 @@ macro_rules! packed_product {
         #[inline(always)]
         pub(super) fn multiply_to_panels(
             out: &mut [$t],
-            less: Option<$t>,
+            rate: Option<$t>,
             terms: &[Terms<'_, $t>],
             m: usize,
             k: usize,
@@ -63,10 +63,10 @@ macro_rules! packed_product {
                             // SAFETY: the row exists in every panel of `out`.
                             unsafe {
                                 let to = out.as_mut_ptr().add(((panel + v) * m + i) * LANES);
-                                match less {
+                                match rate {
                                     None => sum.store(to),
-                                    Some(by) => {
-                                        let step = <$v as Vector<$t>>::splat(-by)
+                                    Some(rate) => {
+                                        let step = <$v as Vector<$t>>::splat(-rate)
                                             .times_plus(*sum, <$v as Vector<$t>>::zero());
                                         let one = <$v as Vector<$t>>::splat(1.0);
                                         one.times_plus(<$v as Vector<$t>>::load(to), step).store(to);

@@ -254,8 +254,8 @@ fn are_packed_sums<T: Copy + From<i8> + Into<f64>>(lanes: usize, product: Packed
         assert_eq!(out[m * k].into(), 9.0);
         // The same numbers in panels; then three times these are subtracted.
         let mut packed = vec![T::from(9); m * k.next_multiple_of(lanes) + 1];
-        for (less, left) in [(None, 1.0), (Some(T::from(3)), -2.0)] {
-            to_panels(&mut packed, less, &terms, m, k);
+        for (rate, left) in [(None, 1.0), (Some(T::from(3)), -2.0)] {
+            to_panels(&mut packed, rate, &terms, m, k);
             for (i, j) in (0..m).flat_map(|i| (0..k).map(move |j| (i, j))) {
                 let (got, want): (f64, f64) =
                     (packed[(j / lanes * m + i) * lanes + j % lanes].into(), out[i * k + j].into());
@@ -281,14 +281,14 @@ fn every_kind_of_vector_forms_the_same_sums_of_packed_matrices() {
             // SAFETY: a processor with wider vectors has these, too.
             |out, terms, m, k| unsafe { x86::avx2_f64::multiply_packed(out, terms, m, k) },
             // SAFETY: such a processor has these instructions, too.
-            |out, less, terms, m, k| unsafe { x86::avx2_f64::multiply_to_panels(out, less, terms, m, k) },
+            |out, rate, terms, m, k| unsafe { x86::avx2_f64::multiply_to_panels(out, rate, terms, m, k) },
         );
         are_packed_sums::<f32>(
             8,
             // SAFETY: such a processor has these instructions, too.
             |out, terms, m, k| unsafe { x86::avx2_f32::multiply_packed(out, terms, m, k) },
             // SAFETY: such a processor has these instructions, too.
-            |out, less, terms, m, k| unsafe { x86::avx2_f32::multiply_to_panels(out, less, terms, m, k) },
+            |out, rate, terms, m, k| unsafe { x86::avx2_f32::multiply_to_panels(out, rate, terms, m, k) },
         );
     }
 }

@@ -183,12 +183,12 @@ macro_rules! compiled {
             #[target_feature(enable = $features)]
             pub(in super::super) fn multiply_to_panels(
                 out: &mut [$t],
-                less: Option<$t>,
+                rate: Option<$t>,
                 terms: &[super::Terms<'_, $t>],
                 m: usize,
                 k: usize,
             ) {
-                super::$products::multiply_to_panels(out, less, terms, m, k)
+                super::$products::multiply_to_panels(out, rate, terms, m, k)
             }
             #[target_feature(enable = $features)]
             pub(in super::super) fn add_cross_rows(
