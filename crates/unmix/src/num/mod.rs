@@ -34,7 +34,7 @@ pub(crate) use dual::dual;
 pub(crate) use dual::inverse;
 pub use dual::pseudo_inverse;
 pub use matrix::{Block, Matrix};
-pub(crate) use panels::{Panels, pack, pack_transposed};
+pub(crate) use panels::{Panels, pack, pack_divided, pack_transposed};
 pub use plan::Plan;
 pub use real::{Dtype, Real};
 pub(crate) use simd::{dot, widest};

@@ -228,7 +228,9 @@ fn inner(a: &[f64], b: &[f64]) -> f64 {
             let (a, b) = (a.as_chunks::<8>(), b.as_chunks::<8>());
             let mut sums = [0.0; 8];
             for (a, b) in a.0.iter().zip(b.0) {
-                (0..8).for_each(|i| sums[i] += a[i] * b[i]);
+                for i in 0..8 {
+                    sums[i] += a[i] * b[i];
+                }
             }
             sums.iter().sum::<f64>() + a.1.iter().zip(b.1).map(|(a, b)| a * b).sum::<f64>()
         },

@@ -11,7 +11,7 @@
 //! line of a matrix is summed separately (Gustavson 1978, ACM TOMS 4:250), which needs the entries by row and by column.
 
 use crate::error::Result;
-use crate::num::{Real, Stored, kernel};
+use crate::num::{Real, Stored, kernel, widest};
 
 /// Sums over sparse rows from their stored entries alone. Returned by [`Gather::stored`](super::Gather::stored) for gathers that
 /// support it.
@@ -115,7 +115,12 @@ pub(super) fn shift(full: bool, mean: f64, rest: f64) -> (f64, f64) {
 
 /// `out += Σ a v`.
 pub(super) fn add_products<'v>(out: &mut [f64], entries: impl Iterator<Item = (f64, &'v [f64])>) {
-    for (a, v) in entries {
-        out.iter_mut().zip(v).for_each(|(y, v)| *y += a * v);
-    }
+    widest(
+        #[inline(always)]
+        || {
+            for (a, v) in entries {
+                out.iter_mut().zip(v).for_each(|(y, v)| *y += a * v);
+            }
+        },
+    );
 }

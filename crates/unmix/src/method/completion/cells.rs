@@ -3,7 +3,7 @@
 use super::METHOD;
 use crate::data::{Rows, Sparse, check_n_rows};
 use crate::error::{Error, Result};
-use crate::num::{Dtype, Real};
+use crate::num::{Dtype, Real, fill_at_once};
 use crate::run::Run;
 use crate::spectrum::check_total;
 use crate::stats::gaps::{CellLists, GatherCells};
@@ -122,13 +122,13 @@ impl Cells {
     }
 
     /// Offsets of rows and of columns, each shrunk as by [`DAMPING`] additional cells with offset 0.
-    pub(super) fn damped_offsets(&self) -> (Vec<f64>, Vec<f64>) {
+    pub(super) fn damped_offsets(&self, threads: usize) -> (Vec<f64>, Vec<f64>) {
         let (n, p) = self.shape();
         let (mut rows, mut columns) = (vec![0.0; n], vec![0.0; p]);
         let by_column = self.by_row.transposed();
         for _ in 0..ROUNDS {
-            alternate(&by_column, &rows, &mut columns);
-            alternate(&self.by_row, &columns, &mut rows);
+            alternate(&by_column, &rows, &mut columns, threads);
+            alternate(&self.by_row, &columns, &mut rows, threads);
         }
         (rows, columns)
     }
@@ -147,12 +147,12 @@ impl Cells {
 }
 
 /// Offsets of lines (rows or columns), given those of the lines across them.
-fn alternate(lines: &Sparse<'_, f64>, across: &[f64], own: &mut [f64]) {
-    for (i, own) in own.iter_mut().enumerate() {
+fn alternate(lines: &Sparse<'_, f64>, across: &[f64], own: &mut [f64], threads: usize) {
+    fill_at_once(threads, lines.n_stored(), own, 1, |i, own| {
         let (at, values) = lines.row(i);
         let sum: f64 = at.iter().zip(values).map(|(&j, x)| x - across[j as usize]).sum();
-        *own = sum / (DAMPING + at.len() as f64);
-    }
+        own[0] = sum / (DAMPING + at.len() as f64);
+    });
 }
 
 /// The stored entries of sparse rows as lists of cells.

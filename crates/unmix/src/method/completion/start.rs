@@ -33,7 +33,7 @@ impl Cells {
     pub(super) fn beginning(&self, k: usize, offsets: bool, run: &Run<'_>) -> Result<InitialColumns> {
         let (n, p) = self.shape();
         let (rows, columns) = match offsets {
-            true => self.damped_offsets(),
+            true => self.damped_offsets(run.threads),
             false => (vec![0.0; n], vec![0.0; p]),
         };
         let residuals = self.residuals(&rows, &columns)?;

@@ -11,7 +11,7 @@
 
 use crate::error::Result;
 use crate::num::factor::{self, Cholesky};
-use crate::num::{Matrix, Real, kernel, parallel};
+use crate::num::{Matrix, Panels, kernel, pack_divided, parallel};
 use crate::spectrum::leading_pairs;
 use std::ops::Range;
 
@@ -75,11 +75,8 @@ impl Moments {
                 // Eigenvectors of eigenvalues at the level of rounding errors are undetermined.
                 let floor = values.first().copied().unwrap_or(0.0) * z.rows() as f64 * f64::EPSILON;
                 let kept = values.iter().take(q).take_while(|v| **v > floor).count();
-                let mut w = factor::multiply_transposed(&samples.top_rows(kept), z);
-                for (j, theta) in values.iter().enumerate().take(kept) {
-                    let length = theta.sqrt();
-                    w.row_mut(j).iter_mut().zip(roots).for_each(|(x, root)| *x /= root * length);
-                }
+                let lengths: Vec<f64> = values[..kept].iter().map(|theta| theta.sqrt()).collect();
+                let w = scores(z, &samples.top_rows(kept), (roots, &lengths));
                 Ok((values.into_iter().take(kept).collect(), w))
             }
         }
@@ -157,6 +154,22 @@ impl Moments {
     }
 }
 
+/// `diag(1/lengths) samples z' diag(1/roots)`: blocks of columns on all threads.
+fn scores(z: &Matrix<f64>, samples: &Matrix<f64>, (roots, lengths): (&[f64], &[f64])) -> Matrix<f64> {
+    const BLOCK: usize = 512;
+    let ((p, n), k) = ((z.rows(), z.cols()), samples.rows());
+    let (mut columns, across) = (Matrix::zeros(p, k), samples.transposed());
+    let blocks = columns.as_mut_slice().chunks_mut((BLOCK * k).max(1));
+    let blocks = blocks.zip(z.as_slice().chunks(BLOCK * n)).zip(roots.chunks(BLOCK));
+    parallel::each(blocks, |((out, z), roots)| {
+        kernel::product(out, z, across.as_slice(), roots.len(), n, k);
+        for (out, root) in out.chunks_exact_mut(k).zip(roots) {
+            out.iter_mut().zip(lengths).for_each(|(x, length)| *x /= root * length);
+        }
+    });
+    columns.transposed()
+}
+
 /// `z' diag(1/roots)^2 z`, the lower triangle.
 ///
 /// The sum over lines is that of slices, one thread each; with many columns, all threads share the product of each panel.
@@ -182,24 +195,14 @@ fn scaled_products(z: &Matrix<f64>, roots: &[f64]) -> Matrix<f64> {
 /// Adds the products of these lines, a panel at a time.
 fn add_scaled_products(z: &Matrix<f64>, roots: &[f64], lines: Range<usize>, out: &mut [f64]) {
     const PANEL: usize = 256;
-    let n = z.cols();
-    let (mut packed, mut scaled) = (Vec::new(), vec![0.0; n]);
+    let (n, mut packed) = (z.cols(), Panels::default());
     for first in lines.clone().step_by(PANEL) {
-        let count = PANEL.min(lines.end - first);
-        packed.clear();
-        packed.resize(n.div_ceil(lanes::<f64>()) * count * lanes::<f64>(), 0.0);
-        for i in 0..count {
-            let divisor = roots[first + i];
-            scaled.iter_mut().zip(z.row(first + i)).for_each(|(out, x)| *out = x / divisor);
-            kernel::pack_row(&scaled, i, count, &mut packed);
-        }
-        kernel::add_gram(out, &packed, count, n);
+        let lines = first..lines.end.min(first + PANEL);
+        packed.resize(lines.len(), n);
+        let rows = &z.as_slice()[lines.start * n..lines.end * n];
+        pack_divided(packed.numbers_mut(), rows, n, &roots[lines.clone()]);
+        kernel::add_gram(out, packed.numbers(), lines.len(), n);
     }
-}
-
-/// Number of lanes of the kernel.
-fn lanes<T: Real>() -> usize {
-    T::lanes()
 }
 
 impl Point {

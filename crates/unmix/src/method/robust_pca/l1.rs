@@ -46,7 +46,9 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let (b8, b1) = b.as_chunks::<8>();
     let mut sums = [0.0; 8];
     for (a, b) in a8.iter().zip(b8) {
-        (0..8).for_each(|i| sums[i] += a[i] * b[i]);
+        for i in 0..8 {
+            sums[i] += a[i] * b[i];
+        }
     }
     let rest: f64 = a1.iter().zip(b1).map(|(x, y)| x * y).sum();
     sums.iter().sum::<f64>() + rest

@@ -211,7 +211,9 @@ fn divided(
         for lane in 0..LANES {
             let (new, terms) = divided_cell((s[lane], y[lane]), (x[lane], low[lane]), weights);
             [s[lane], y[lane]] = new;
-            (0..4).for_each(|sum| sums[sum][lane] += terms[sum]);
+            for sum in 0..4 {
+                sums[sum][lane] += terms[sum];
+            }
         }
     }
     for ((s, y), (x, low)) in s1.iter_mut().zip(y1).zip(x1.iter().zip(low1)) {

@@ -22,7 +22,9 @@ pub(super) fn symmetric_products<const L: usize>(a: &[[f64; L]], b: &[[f64; L]],
                 out[j][lane] += x[lane] * b[i][lane];
             }
         }
-        (0..L).for_each(|lane| out[i][lane] += line[i][lane] * b[i][lane]);
+        for lane in 0..L {
+            out[i][lane] += line[i][lane] * b[i][lane];
+        }
     }
 }
 
@@ -87,7 +89,9 @@ fn inner_sum<const L: usize>(pairs: impl Iterator<Item = (usize, usize)>, a: &[[
     let mut sum = [-0.0; L];
     for (x, y) in pairs {
         let (x, y) = (&a[x], &a[y]);
-        (0..L).for_each(|lane| sum[lane] += x[lane] * y[lane]);
+        for lane in 0..L {
+            sum[lane] += x[lane] * y[lane];
+        }
     }
     sum
 }

@@ -145,10 +145,15 @@ impl Conditional {
         for (places, values) in places.chunks(CELLS).zip(values.chunks(CELLS)) {
             let mut fitted = [0.0; CELLS];
             // Places beyond the last cell repeat the first one.
-            let starts: [usize; CELLS] =
-                std::array::from_fn(|c| *places.get(c).unwrap_or(&places[0]) as usize * k);
+            let own: [&[f64]; CELLS] = std::array::from_fn(|c| {
+                let place = *places.get(c).unwrap_or(&places[0]) as usize;
+                &loadings[place * k..(place + 1) * k]
+            });
+            // Loops, not closures over a range, which the compiler did not inline here.
             for (a, z) in mean.iter().enumerate() {
-                (0..CELLS).for_each(|c| fitted[c] += loadings[starts[c] + a] * z);
+                for c in 0..CELLS {
+                    fitted[c] += own[c][a] * z;
+                }
             }
             for ((&j, &x), fitted) in places.iter().zip(values).zip(fitted) {
                 squares += (x - self.model.mean[j as usize] - fitted).powi(2);
