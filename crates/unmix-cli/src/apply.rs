@@ -6,7 +6,7 @@ use crate::input;
 use crate::output::{Output, Shape, TableWriter};
 use crate::progress::Progress;
 use crate::score::Scored;
-use crate::{cells, list, picture, reference, sound, terminal};
+use crate::{cells, choice, list, picture, reference, sound, terminal};
 use std::path::{Path, PathBuf};
 use unmix::data::{Sink, VecSink};
 use unmix::method::sae;
@@ -26,12 +26,15 @@ pub(crate) fn encode(args: &Encode) -> Done {
             check_order(&args.model, &files)?;
             Job { args, triplets, files, model: Model::load(&args.model)?, output: Output::none() }
         }
-        None => Job { triplets, ..Job::new(args)? },
+        None => Job { triplets, ..Job::new(args, &[])? },
     };
     if job.model.n_components() == 0 {
         let name = args.model.display();
-        let message =
-            format!("encoding by {name} is not possible: it has 0 components; fit a model with -k 1 or more");
+        let remedy = match choice::takes_k(job.model.method()) {
+            Ok(()) => "fit a model with -k 1 or more",
+            Err(_) => "fit a model with other settings",
+        };
+        let message = format!("encoding by {name} is not possible: it has 0 components; {remedy}");
         return Err(Failure::Message(message));
     }
     if let Some(folder) = &folder {
@@ -42,7 +45,7 @@ pub(crate) fn encode(args: &Encode) -> Done {
 
 /// `unmix decode`: from codes to rows.
 pub(crate) fn decode(args: &Apply) -> Done {
-    Job::new(args)?.rows(&Map::Decode)
+    Job::new(args, &[])?.rows(&Map::Decode)
 }
 
 /// Which part of the rows `unmix reconstruct` writes.
@@ -103,14 +106,14 @@ pub(crate) fn reconstruct(args: &Reconstruct) -> Done {
             None => {}
         }
     }
-    let job = Job::new(&args.apply)?;
+    let job = Job::new(&args.apply, &[])?;
     let wanted = ReconstructedPart::of(args, &job.model)?;
     job.rows(&Map::Reconstruct(wanted))
 }
 
 /// `unmix score`: the log-likelihood or reconstruction error of each row, its T² and Q, or a summary of all rows, as requested.
 pub(crate) fn score(args: &Score) -> Done {
-    let job = Job::new(&args.apply)?;
+    let job = Job::new(&args.apply, &args.reference)?;
     if !args.reference.is_empty() {
         return reference::score(&job.model, &job.files, &job.output, args);
     }
@@ -163,9 +166,11 @@ fn check_order(model: &Path, files: &[PathBuf]) -> Result<(), Failure> {
 }
 
 impl<'a> Job<'a> {
-    fn new(args: &'a Apply) -> Result<Self, Failure> {
+    /// `others`: texts of the command line that may name further files that it reads.
+    fn new(args: &'a Apply, others: &[String]) -> Result<Self, Failure> {
         let files = args.input.files(&args.reading)?;
-        let never: Vec<&Path> = files.iter().chain([&args.model]).map(PathBuf::as_path).collect();
+        let never: Vec<&Path> =
+            args.files_read(&files).into_iter().chain(others.iter().map(Path::new)).collect();
         let output = Output::new(&args.writing, &never)?;
         check_order(&args.model, &files)?;
         Ok(Self { args, triplets: false, files, model: Model::load(&args.model)?, output })
@@ -204,6 +209,9 @@ impl<'a> Job<'a> {
             return Ok(0);
         }
         let (names, trailing) = self.columns(map);
+        if *map == Map::Encode {
+            check_kept(&input.kept, &names)?;
+        }
         let mut writer =
             TableWriter::create(&self.output, Shape { names, trailing, kept: input.kept, n_rows }, dtype)?;
         if *map == Map::Labels {
@@ -299,6 +307,14 @@ impl<'a> Job<'a> {
         progress.clear();
         terminal::text(&aligned(&lines))
     }
+}
+
+/// Refuses columns that are copied to the output and have the name of a code there: a later `decode` could not distinguish them.
+fn check_kept(kept: &[(String, Vec<String>)], codes: &[String]) -> Result<(), Failure> {
+    let Some((name, _)) = kept.iter().find(|(name, _)| codes.contains(name)) else { return Ok(()) };
+    Err(Failure::Usage(format!(
+        "the column '{name}' cannot be kept beside the codes: one of them has this name; rename the column in the input, or leave it out of --keep"
+    )))
 }
 
 /// Names and values, the values below each other.

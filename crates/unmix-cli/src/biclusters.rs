@@ -3,10 +3,10 @@
 use crate::args::Modules;
 use crate::failure::{Done, Failure};
 use crate::input;
-use crate::output::{place, write_whole};
+use crate::output::{check_csv, place, write_whole};
 use crate::progress::Progress;
 use crate::terminal::{self, FAINT, TITLE, paint};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use unmix::biclusters::{Biclusters, Module, Refits, biclusters, of_model};
 use unmix::{Error, Model, Run};
 
@@ -22,8 +22,9 @@ const NONE: &str = "  No module was found: no unit has large codes in at least 2
 /// Lists modules, and writes their members to a file.
 pub(crate) fn modules(args: &Modules) -> Done {
     let files = args.input.files(&args.reading)?;
-    let never: Vec<&Path> = files.iter().chain([&args.model]).map(PathBuf::as_path).collect();
+    let never = args.reading.files_read(files.iter().chain([&args.model]));
     let output = args.output.as_ref().map(|path| place(path, &never)).transpose()?;
+    args.output.as_deref().map(check_csv).transpose()?;
     let model = Model::load(&args.model)?;
     let progress = Progress::new(&args.running);
     let run = Run {

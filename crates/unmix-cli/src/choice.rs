@@ -51,6 +51,39 @@ pub(crate) fn takes_k(method: &Method) -> std::result::Result<(), Failure> {
     Err(Failure::Usage(format!("-k is not possible for {}: it {why}; leave -k out", method.key)))
 }
 
+/// Refuses `-k all` for methods that select the number, or need one, where none is given.
+pub(crate) fn takes_all(method: &Method) -> std::result::Result<(), Failure> {
+    /// What descriptions of the setting say about no number where that means all that the rows have.
+    const ALL: [&str; 4] =
+        ["null for all", "null for the rank", "null for `min(", "null for the number of columns"];
+    let Some(setting) = method.settings.iter().find(|setting| setting.name == "n_components") else {
+        return Ok(());
+    };
+    if ALL.iter().any(|words| setting.doc.contains(words)) {
+        return Ok(());
+    }
+    let remedy = match setting.default {
+        "null" => "give a number, or leave -k out: the number is then chosen",
+        _ => "give a number",
+    };
+    let found = "there is no number of components that is all of them";
+    Err(Failure::Usage(format!("-k all is not possible for {}: {found}; {remedy}", method.key)))
+}
+
+/// Refuses an option for a table that the method does not take.
+pub(crate) fn takes_table(method: &Method, name: &str) -> std::result::Result<(), Failure> {
+    let takes = |method: &Method| method.tensors().any(|table| table.name == name);
+    if takes(method) {
+        return Ok(());
+    }
+    let option = format!("--{}", name.replace('_', "-"));
+    let keys: Vec<&str> = method::all().into_iter().filter(|m| takes(m)).map(|m| m.key).collect();
+    let (key, keys) = (method.key, keys.join(", "));
+    Err(Failure::Usage(format!(
+        "{key} takes no {option}; leave it out, or choose a method that does ({keys})"
+    )))
+}
+
 /// The note that `-k` is not the number of clusters, for methods with a setting for that, which is not given.
 pub(crate) fn k_of_clusters(method: &Method, k: &str, settings: &Map<String, Value>) -> Option<String> {
     let has = method.settings.iter().any(|setting| setting.name == "n_clusters");

@@ -18,7 +18,7 @@ pub(crate) fn export(args: &Export) -> Done {
 
 /// Imports a folder of SAELens, saves the model, and prints its summary. The model records `invocation`.
 pub(crate) fn import(args: &Import, invocation: Option<&str>) -> Done {
-    let place = destination(&args.output, std::slice::from_ref(&args.folder), args.force)?;
+    let place = destination(&args.output, &[&args.folder], args.force)?;
     let model = saelens::import(&args.folder, &Run { invocation, ..Run::default() })?;
     save(&model, &place)?;
     let summary = terminal::summary(&model);

@@ -21,7 +21,8 @@ pub(crate) fn fit(args: &Fit, invocation: Option<&str>) -> Done {
     let files = args.input.files(&args.reading)?;
     let path = args.input.named(&files);
     let to = args.output.clone().unwrap_or_else(|| default_output(path, &args.method));
-    let place = destination(&to, &files, args.force)?;
+    let place = destination(&to, &args.files_read(&files), args.force)?;
+    check_checkpoint(args, &files, &to)?;
     if args.keep_interrupted {
         interrupt::keep_result();
     }
@@ -79,6 +80,16 @@ pub(crate) fn fit(args: &Fit, invocation: Option<&str>) -> Done {
 /// The run of a fit, without its checkpoint, the model that it starts from, and the command line.
 pub(crate) fn run_of<'a>(args: &Fit, progress: &'a Progress) -> Run<'a> {
     Run { seed: args.seed, max_seconds: args.max_seconds, ..progress.run(&args.running) }
+}
+
+/// Refuses a checkpoint in a file that the fit reads, or in that of the model, which would be deleted with the checkpoint.
+fn check_checkpoint(args: &Fit, files: &[PathBuf], to: &Path) -> Result<(), Failure> {
+    let Some(path) = &args.checkpoint else { return Ok(()) };
+    output::place(
+        path,
+        &[args.files_read(files), args.init.iter().map(PathBuf::as_path).collect()].concat(),
+    )?;
+    output::check_distinct(&[("-o", to), ("--checkpoint", path)])
 }
 
 /// The checkpoint of a fit.
@@ -206,6 +217,9 @@ fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
     let mut settings = typed_settings(&args.set)?;
     if let Some(k) = &args.k {
         choice::takes_k(method)?;
+        if k == "all" {
+            choice::takes_all(method)?;
+        }
         if let Some(note) = choice::k_of_clusters(method, k, &settings).filter(|_| !args.running.quiet) {
             terminal::note(&note);
         }
@@ -233,6 +247,7 @@ fn given(args: &Fit) -> Result<Tensors, Failure> {
     let tables = [("dictionary", &args.dictionary), ("dict_init", &args.dict_init), ("codes", &args.codes)];
     for (name, path) in tables {
         if let Some(path) = path {
+            choice::takes_table(method, name)?;
             given.insert(name.into(), table(path)?);
         }
     }
@@ -273,8 +288,8 @@ pub(crate) fn typed_settings(set: &[(String, Value)]) -> Result<Map<String, Valu
 }
 
 /// The output file. An existing file that is not a model is not replaced, except with `--force`.
-pub(crate) fn destination(to: &Path, inputs: &[PathBuf], force: bool) -> Result<Destination, Failure> {
-    let place = output::place(to, &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+pub(crate) fn destination(to: &Path, inputs: &[&Path], force: bool) -> Result<Destination, Failure> {
+    let place = output::place(to, inputs)?;
     match &place {
         Destination::StandardOutput => Err(Failure::Usage(
             "a model cannot be written to standard output; give -o the name of a file".into(),

@@ -2,7 +2,7 @@
 
 use crate::args::Impute;
 use crate::failure::{Done, Failure};
-use crate::output::{Output, Shape, TableWriter};
+use crate::output::{self, Output, Shape, TableWriter};
 use crate::progress::Progress;
 use crate::{input, list, terminal};
 use std::path::{Path, PathBuf};
@@ -41,8 +41,9 @@ fn draw_path(output: &Path, m: usize) -> PathBuf {
 fn listed(args: &Impute) -> Done {
     let apply = &args.apply;
     let files = apply.input.files(&apply.reading)?;
-    let never: Vec<&Path> = files.iter().chain([&apply.model]).map(PathBuf::as_path).collect();
+    let never = apply.files_read(&files);
     let output = Output::new(&apply.writing, &never)?;
+    check_distinct(args)?;
     let errors = args.std.as_ref().map(|path| Output::at(path, apply.writing.format, &never)).transpose()?;
     let model = Model::load(&apply.model)?;
     check_lists(&model)?;
@@ -111,7 +112,8 @@ pub(crate) fn impute(args: &Impute) -> Done {
     }
     let apply = &args.apply;
     let files = apply.input.files(&apply.reading)?;
-    let never: Vec<&Path> = files.iter().chain([&apply.model]).map(PathBuf::as_path).collect();
+    let never = apply.files_read(&files);
+    check_distinct(args)?;
     let mut outputs = vec![Output::new(&apply.writing, &never)?];
     for path in args.std.iter().cloned().chain(draws(args)?) {
         outputs.push(Output::at(&path, apply.writing.format, &never)?);
@@ -146,6 +148,16 @@ pub(crate) fn impute(args: &Impute) -> Done {
     }
     imputer.notes().iter().for_each(|note| terminal::warning(note));
     Ok(0)
+}
+
+/// Refuses two results in the same file.
+fn check_distinct(args: &Impute) -> Result<(), Failure> {
+    let draws = draws(args)?;
+    let option = |option, path: &'_ Path| (path.as_os_str() != "-").then(|| (option, path.to_path_buf()));
+    let all = args.apply.writing.output.iter().map(|path| option("-o", path));
+    let all = all.chain(draws.iter().map(|path| option("--draws", path)));
+    let all: Vec<_> = all.chain(args.std.iter().map(|path| option("--std", path))).flatten().collect();
+    output::check_distinct(&all.iter().map(|(option, path)| (*option, path.as_path())).collect::<Vec<_>>())
 }
 
 /// Files of the draws.

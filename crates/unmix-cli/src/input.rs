@@ -71,7 +71,8 @@ pub(crate) fn open_unchecked(
     Ok(input)
 }
 
-/// Codes of `model` in a file: matched by name if the file has names, else by position.
+/// Codes of `model` in a file: matched by name if the file has names, else by position. A name that comes more than once is refused: a column that was
+/// kept beside the codes may have it.
 pub(crate) fn open_codes(
     model: &Model,
     paths: &[impl AsRef<Path>],
@@ -79,6 +80,7 @@ pub(crate) fn open_codes(
     run: &Run<'_>,
     quiet: bool,
 ) -> Result<Input, Failure> {
+    let options = Options { wanted_once: true, ..options };
     let opened = open_wanted(Some(model.component_names()), paths, options.clone(), run, quiet);
     match opened {
         Err(Failure::Library(Error::Unsupported { .. })) if are_features(model, paths, &options, run) => {
@@ -105,7 +107,11 @@ fn are_features(model: &Model, paths: &[impl AsRef<Path>], options: &Options, ru
     {
         return false;
     }
-    let input = unmix_io::open_many(paths, &Options { wanted: names.clone(), ..options.clone() }, run);
+    let input = unmix_io::open_many(
+        paths,
+        &Options { wanted: names.clone(), wanted_once: false, ..options.clone() },
+        run,
+    );
     input.is_ok_and(|input| input.rows.n_features() == model.n_features())
 }
 

@@ -12,7 +12,8 @@ use unmix::{Error, Model, Run};
 /// Merges from the left, saves, and prints a summary. The model records `invocation`.
 pub(crate) fn merge(args: &Merge, invocation: Option<&str>) -> Done {
     let to = args.output.clone().unwrap_or_else(|| PathBuf::from("merged.safetensors"));
-    let place: Destination = destination(&to, &args.models, args.force)?;
+    let place: Destination =
+        destination(&to, &args.models.iter().map(PathBuf::as_path).collect::<Vec<_>>(), args.force)?;
     let progress = Progress::new(&args.running);
     let run = Run { invocation, ..progress.run(&args.running) };
     let mut models = Vec::new();

@@ -49,6 +49,45 @@ pub(crate) fn place(path: &Path, never: &[&Path]) -> Result<Destination, Failure
     }
 }
 
+/// Refuses a name with the extension of another format for a file of comma-separated text.
+pub(crate) fn check_csv(path: &Path) -> Result<(), Failure> {
+    const OTHERS: [&str; 7] = ["npy", "npz", "tsv", "parquet", "json", "html", "safetensors"];
+    let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    match ending.filter(|ending| OTHERS.contains(&ending.as_str())) {
+        None => Ok(()),
+        Some(_) => Err(Failure::Usage(format!(
+            "the table is written as comma-separated text, but {} is not named so; end the name in .csv",
+            path.display()
+        ))),
+    }
+}
+
+/// Refuses a file that the same command writes twice, given the options and the files: the first content would be lost.
+pub(crate) fn check_distinct(written: &[(&str, &Path)]) -> Result<(), Failure> {
+    for (i, (option, path)) in written.iter().enumerate() {
+        if let Some((other, _)) = written[..i].iter().find(|(_, other)| is_same_place(other, path)) {
+            let name = path.display();
+            return Err(Failure::Usage(format!(
+                "{option} {name} is the file that {other} writes, which would be lost; choose another name for one of them"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Whether both paths name the same file, which need not exist.
+pub(crate) fn is_same_place(a: &Path, b: &Path) -> bool {
+    let place = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let within = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
+        path.canonicalize().ok().or_else(within)
+    };
+    match (place(a), place(b)) {
+        (Some(a), Some(b)) => a == b,
+        _ => a == b,
+    }
+}
+
 /// Writes all of `bytes` to `place`.
 pub(crate) fn write_whole(place: &Destination, bytes: &[u8]) -> Result<()> {
     let _guard = WritingGuard::new();

@@ -45,7 +45,7 @@ pub(crate) fn targets(
         }
     };
     sound::refuse_kept(args)?;
-    let never: Vec<&Path> = files.iter().chain([&args.model]).map(PathBuf::as_path).collect();
+    let never = args.files_read(files);
     let in_place = |path: &PathBuf| match output::place(path, &never)? {
         Destination::File(path) | Destination::Device(path) => Ok(path),
         Destination::StandardOutput => Ok(path.clone()),

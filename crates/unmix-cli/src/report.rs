@@ -19,8 +19,10 @@ pub(crate) fn report(args: &Report, invocation: Option<String>) -> Done {
         .into_iter()
         .chain(&args.beside)
         .chain(&args.positions)
+        .chain(&args.reading.names)
         .chain(&files)
         .map(PathBuf::as_path)
+        .chain(color_files(args))
         .collect();
     let place = output::place(&args.output, &never)?;
     // So that a typing error does not replace a data file by a page.
@@ -69,6 +71,13 @@ pub(crate) fn report(args: &Report, invocation: Option<String>) -> Done {
         return Ok(0);
     }
     terminal::text(&format!("The page is {}; open it in a browser.\n", paint(TYPED, args.output.display())))
+}
+
+/// The files that the text of `--color` may name.
+fn color_files(args: &Report) -> impl Iterator<Item = &Path> {
+    let text =
+        args.color.iter().flat_map(|text| [Some(&**text), text.rsplit_once(':').map(|(file, _)| file)]);
+    text.flatten().map(Path::new)
 }
 
 /// The rows of the page; their labels and colours go into its options.

@@ -3,7 +3,7 @@
 use crate::args::Show;
 use crate::failure::{Done, Failure};
 use crate::names;
-use crate::output::{place, write_whole};
+use crate::output::{check_csv, place, write_whole};
 use crate::progress::Progress;
 use crate::terminal::{self, FAINT, TITLE, TYPED, paint, size};
 use serde_json::{Map, Value, json};
@@ -35,6 +35,7 @@ fn show_model(file: &Path, args: &Show) -> Done {
     let model = Model::load(file)?;
     if let Some(path) = &args.loadings {
         let place = place(path, &[file])?;
+        check_csv(path)?;
         write_whole(&place, &loadings(&model, path)?)?;
         // Standard output holds the file alone.
         if path.as_os_str() == "-" {

@@ -73,6 +73,9 @@ impl Chosen {
             Vec::from_iter(index::note(&origin, &selection.index, names, names.len(), options.wording));
         notes.extend(index::note_on_names(&origin, names, &selection, options));
         let written: Vec<String> = file.schema().fields().iter().map(|field| field.name().clone()).collect();
+        if !options.transpose {
+            transposed::check_once(&origin, &written, options)?;
+        }
         notes.extend(transposed::repeated(&origin, &written, names));
         notes.extend(naming.first().filter(|_| found).map(|&j| transposed::note(&origin, j, &names[j])));
         let features = |selection: &Selection| {

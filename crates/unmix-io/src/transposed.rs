@@ -4,7 +4,7 @@
 use crate::Options;
 use crate::selection::Selection;
 use std::collections::HashSet;
-use unmix::Result;
+use unmix::{Error, Result};
 
 /// The columns whose cells name the features of the transposed table, of `n`: those of `keep`, else the index, else the first column with
 /// text, by `is_text`, among those that are left out, else among the features, which it then is not; `true` in that last case. The
@@ -51,9 +51,11 @@ pub(crate) struct TransposedFeatures {
 impl TransposedFeatures {
     /// Of features with the names `cells`, matched to the columns of a model, if there is one.
     pub(crate) fn new(cells: Option<Vec<String>>, options: &Options) -> Result<Self> {
-        let Some(names) = cells.filter(|_| !options.unnamed).map(|cells| distinct(&cells)) else {
+        let Some(cells) = cells.filter(|_| !options.unnamed) else {
             return Ok(Self { names: None, columns: None, ignored: vec![] });
         };
+        check_once("the transposed table", &cells, options)?;
+        let names = distinct(&cells);
         let wanted = Options { wanted: options.wanted.clone(), ..Options::default() };
         let found = Selection::new(&wanted, Some(&names), names.len(), &[])?;
         let some = |columns: &[usize]| columns.iter().map(|&j| names[j].clone()).collect::<Vec<_>>();
@@ -80,6 +82,21 @@ pub(crate) fn repeated(origin: &str, cells: &[String], names: &[String]) -> Opti
         "{origin}: the column name '{}' comes more than once: the columns that repeat a name are numbered, as '{name}'",
         cell.trim()
     ))
+}
+
+/// Refuses a name among `cells` that comes more than once and that a model needs, where the options ask for that.
+///
+/// # Errors
+///
+/// Such a name.
+pub(crate) fn check_once(origin: &str, cells: &[String], options: &Options) -> Result<()> {
+    let Some(wanted) = options.wanted.as_deref().filter(|_| options.wanted_once) else { return Ok(()) };
+    let times = |name: &String| cells.iter().filter(|cell| cell.trim() == name).count();
+    let Some(name) = wanted.iter().find(|name| times(name) > 1) else { return Ok(()) };
+    let found =
+        format!("the column name '{name}' comes {} times, and the model needs one such column", times(name));
+    let remedy = "rename the others, or leave them out of the file";
+    Err(Error::format(origin, found, remedy).with(|details| details.name = Some(name.clone())))
 }
 
 /// Names, each once: a repeated one gets a number appended (`a`, `a.1`), a missing one is its place.

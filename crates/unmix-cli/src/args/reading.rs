@@ -3,10 +3,10 @@
 #[cfg(test)]
 mod tests;
 
-use clap::builder::{PossibleValue, TypedValueParser};
+use clap::builder::{NonEmptyStringValueParser, PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use unmix_io::{InputFormat, Patches, Pixels};
 
@@ -75,13 +75,13 @@ pub(crate) struct Reading {
     #[arg(skip)]
     names_read: OnceLock<Vec<String>>,
     /// Columns to read, as in a,b,5-9: names, or numbers from 0
-    #[arg(long, value_name = "COLUMNS")]
+    #[arg(long, value_name = "COLUMNS", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) columns: Option<String>,
     /// Columns to leave out
-    #[arg(long, value_name = "COLUMNS")]
+    #[arg(long, value_name = "COLUMNS", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) drop: Option<String>,
     /// Columns that are not features but are copied to the output next to the codes, such as labels
-    #[arg(long, value_name = "COLUMNS")]
+    #[arg(long, value_name = "COLUMNS", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) keep: Option<String>,
     /// The first line of a text file holds names
     #[arg(long, conflicts_with = "no_header")]
@@ -208,6 +208,11 @@ impl Reading {
             let _ = self.names_read.set(crate::names::read(path)?);
         }
         Ok(self.names_read.get().cloned())
+    }
+
+    /// These files of a command, and those that its reading options name.
+    pub(crate) fn files_read<'a>(&'a self, files: impl Iterator<Item = &'a PathBuf>) -> Vec<&'a Path> {
+        files.chain(&self.names).map(PathBuf::as_path).collect()
     }
 
     /// Options of patches; `size` is a height and a width.

@@ -5,7 +5,7 @@ mod tests;
 
 use super::{Inputs, Reading, Running, Writing};
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use unmix::biclusters::Refits;
 use unmix::impute::ImputeOptions;
 use unmix::model::ComponentSelection;
@@ -100,6 +100,14 @@ pub(crate) struct Fit {
     pub(crate) running: Running,
 }
 
+impl Fit {
+    /// The files that the fit reads, with `files` those of its rows. Not the model of `--init`, which its continuation may replace.
+    pub(crate) fn files_read<'a>(&'a self, files: &'a [PathBuf]) -> Vec<&'a Path> {
+        let side = [&self.dictionary, &self.dict_init, &self.codes, &self.weights];
+        self.reading.files_read(files.iter().chain(side.into_iter().flatten()))
+    }
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct Merge {
     /// Models that hold their sums: fitted with --sums, or extended by partial_fit
@@ -158,6 +166,13 @@ pub(crate) struct Apply {
     pub(crate) reading: Reading,
     #[command(flatten)]
     pub(crate) running: Running,
+}
+
+impl Apply {
+    /// The files that the command reads, with `files` those of its rows.
+    pub(crate) fn files_read<'a>(&'a self, files: &'a [PathBuf]) -> Vec<&'a Path> {
+        self.reading.files_read(files.iter().chain([&self.model]))
+    }
 }
 
 #[derive(Args, Debug)]
@@ -300,7 +315,7 @@ pub(crate) struct Select {
     /// End the fits of the table after S seconds; it has a line for each number whose fits are complete by then
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub(crate) max_seconds: Option<f64>,
-    /// A setting of the method, as in standardize=true; may be given several times
+    /// A setting of a method with a likelihood, as in --method ppca --set standardize=true; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) set: Vec<(String, serde_json::Value)>,
     /// Random seed of the rules parallel, cv and cells

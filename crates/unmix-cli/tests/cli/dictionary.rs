@@ -85,7 +85,7 @@ fn learning_starts_from_a_file_of_atoms_or_a_model() {
     let twice = b.run(&format!("{fit} --dict-init atoms.npy --init a.safetensors -o d.safetensors"));
     assert!(twice.code == 2 && twice.err.contains("--init"), "{}", twice.err);
     let wide = b.run("fit rica x.npy --dict-init atoms.npy -o d.safetensors -q");
-    assert!(wide.code == 2 && wide.err.contains("dict_init"), "{}", wide.err);
+    assert!(wide.code == 2 && wide.err.contains("rica takes no --dict-init"), "{}", wide.err);
     write_npy(&b.path("narrow.npy"), &[1.0, 2.0, 3.0], &[3]).unwrap();
     let narrow = b.run("fit dictionary x.npy --dict-init narrow.npy -o d.safetensors -q");
     assert!(narrow.code == 1 && narrow.err.contains("8 columns"), "{}", narrow.err);

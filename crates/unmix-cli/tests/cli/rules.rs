@@ -338,3 +338,102 @@ fn a_page_is_never_written_over_data() {
     assert_eq!(b.read("other.npy"), b"numbers of somebody");
     assert_eq!(b.run("report m.safetensors -o page.HTML").code, 0);
 }
+
+/// Also files that the command reads beside its rows and its model.
+#[test]
+fn side_files_are_never_replaced() {
+    let b = Folder::new();
+    b.both("d", 20, 3);
+    b.ok("fit pca d.csv -k 2 -o m.safetensors");
+    b.ok("fit dictionary d.npy -k 4 --set alpha=0.1 -o dictionary.safetensors");
+    b.write("w.csv", "1\n".repeat(20));
+    b.write("names.csv", "p\nq\nr\n");
+    b.write("signal.csv", format!("y\n{}", "1\n2\n".repeat(10)));
+    b.write("label.html", "1\n2\n".repeat(10));
+    let files = [
+        "d.npy",
+        "m.safetensors",
+        "dictionary.safetensors",
+        "w.csv",
+        "names.csv",
+        "signal.csv",
+        "label.html",
+    ];
+    let before = files.map(|file| b.read(file));
+    for command in [
+        "fit pca d.npy --weights w.csv -o w.csv --force",
+        "fit pca d.npy --names names.csv -o names.csv --force",
+        "fit sparse-coder d.npy --dictionary dictionary.safetensors -o dictionary.safetensors",
+        "fit rfn d.npy -k 2 --checkpoint d.npy",
+        "fit rfn d.npy -k 2 --init m.safetensors --checkpoint ./m.safetensors -o other.safetensors",
+        "encode m.safetensors d.npy --names names.csv -o names.csv",
+        "score m.safetensors d.csv --reference signal.csv -o signal.csv",
+        "report m.safetensors d.csv --color label.html -o label.html",
+        "report m.safetensors d.csv --color label.html:0 -o label.html",
+    ] {
+        let refused = b.run(command);
+        assert_eq!((refused.code, refused.err.lines().count()), (1, 1), "{command}: {}", refused.err);
+        assert!(refused.err.contains("it is read by the same command"), "{command}: {}", refused.err);
+    }
+    assert!(files.map(|file| b.read(file)) == before);
+}
+
+#[test]
+fn no_command_writes_two_results_to_one_file() {
+    let b = Folder::new();
+    b.both("d", 30, 4);
+    b.write("gaps.csv", "a,b,c\n1,2,3\n,4,5\n2,1,4\n0,3,2\n1,1,1\n5,2,0\n");
+    b.ok("fit ppca gaps.csv -k 1 -o p.safetensors");
+    for command in [
+        "fit pca d.npy -k 2 --checkpoint m.safetensors -o m.safetensors",
+        "fit pca d.npy -k 2 --checkpoint ./m.safetensors -o m.safetensors",
+        "fit rfn d.npy -k 2 --checkpoint d.rfn.safetensors",
+        "impute p.safetensors gaps.csv -o full.csv --std full.csv",
+        "impute p.safetensors gaps.csv -o full.csv --draws 2 --std full.1.csv",
+    ] {
+        let refused = b.run(command);
+        assert_eq!((refused.code, refused.err.lines().count()), (2, 1), "{command}: {}", refused.err);
+        assert!(refused.err.contains("which would be lost"), "{command}: {}", refused.err);
+    }
+    for file in ["m.safetensors", "d.rfn.safetensors", "full.csv", "full.1.csv"] {
+        assert!(!b.path(file).exists(), "{file}");
+    }
+}
+
+#[test]
+fn all_components_are_those_of_methods_that_have_all() {
+    let b = Folder::new();
+    b.both("d", 30, 4);
+    for method in ["pca", "ica", "factor-analysis"] {
+        b.ok(&format!("fit {method} d.npy -k all -o m.safetensors"));
+    }
+    for method in ["ppca", "linear-eigengan", "matrix-completion", "rfn", "rbm", "sae"] {
+        let refused = b.run(&format!("fit {method} d.npy -k all"));
+        assert_eq!((refused.code, refused.err.lines().count()), (2, 1), "{method}: {}", refused.err);
+        assert!(refused.err.contains("-k all is not possible for"), "{method}: {}", refused.err);
+    }
+}
+
+#[test]
+fn options_that_do_not_apply_are_refused_by_name() {
+    let b = Folder::new();
+    b.both("d", 30, 4);
+    let refused = b.run("fit pca d.npy --dictionary d.npy");
+    assert!(refused.code == 2 && refused.err.contains("pca takes no --dictionary"), "{}", refused.err);
+    assert!(refused.err.contains("sparse-coder"), "{}", refused.err);
+    let refused = b.shell("unmix fit pca d.csv --columns ''");
+    assert!(refused.code == 2 && refused.err.contains("--columns"), "{}", refused.err);
+    b.ok("fit rfn d.npy -k 4 -o r.safetensors");
+    b.both("narrow", 30, 3);
+    for starts in [0, 1, 2] {
+        let refused =
+            b.run(&format!("biclusters r.safetensors narrow.npy --starts {starts} --permutations 1"));
+        assert!(
+            refused.code == 1 && refused.err.contains("4 columns are needed"),
+            "{starts}: {}",
+            refused.err
+        );
+    }
+    let refused = b.run("biclusters r.safetensors d.npy -o members.npy");
+    assert!(refused.code == 2 && refused.err.contains("end the name in .csv"), "{}", refused.err);
+}

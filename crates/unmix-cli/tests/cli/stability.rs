@@ -155,3 +155,32 @@ fn pages_show_complete_commands() {
     let page = std::fs::read_to_string(b.path("shown/report.html")).unwrap();
     assert!(page.contains("unmix demo -o shown --seed 3") && !page.contains("does not record the command"));
 }
+
+#[test]
+fn too_few_rows_for_halves_are_stated_as_such_with_a_remedy_that_works() {
+    let b = Folder::new();
+    b.both("r8", 8, 7);
+    b.both("two", 2, 3);
+    let refused = |command: &str| {
+        let run = b.run(&format!("fit {command} -o m.safetensors"));
+        assert_eq!(run.code, 1, "{command}: {}", run.err);
+        run.err
+    };
+    let many = refused("pca r8.npy -k 6 --stability 2");
+    let words = "a half of r8.npy has 4 rows and 7 columns, so there are at most min(4, 7) = 4 components; choose a number from 0 to 4, or \
+                 leave --stability out";
+    assert!(many.contains(words), "{many}");
+    // By default all components of the rows are fitted, which is no remedy here.
+    let all = refused("pca r8.npy --stability 2");
+    assert!(all.contains("a half of r8.npy has 4 rows") && !all.contains("for all"), "{all}");
+    let few = refused("pca two.npy -k 1 --stability");
+    let words =
+        "pca needs at least 2 rows, but a half of two.npy has 1; give more rows, or leave --stability out";
+    assert!(few.contains(words), "{few}");
+    let rank = refused("ppca two.npy -k 1 --set noise_floor=1e-8 --stability 2");
+    assert!(rank.contains("a half of two.npy") && rank.contains("or leave --stability out"), "{rank}");
+    // What the messages name works.
+    b.ok("fit pca r8.npy -k 4 --stability 2 -o m.safetensors");
+    b.ok("fit pca r8.npy -k 6 -o m.safetensors");
+    b.ok("fit pca two.npy -k 1 -o m.safetensors");
+}

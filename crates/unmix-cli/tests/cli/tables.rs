@@ -287,3 +287,25 @@ fn text_in_a_column_does_not_look_like_missing_cells() {
     let shown = b.ok("show t.csv --drop id").out;
     assert!(shown.contains("incomplete rows    1\n"), "{shown}");
 }
+
+#[test]
+fn a_kept_column_with_the_name_of_a_code_is_refused_by_encode_and_by_decode() {
+    let b = Folder::new();
+    b.write("d.csv", "pca0,b,c\n1,2,3\n4,5,7\n2,2,9\n");
+    b.ok("fit pca d.csv --drop pca0 -k 1 -o m.safetensors -q");
+    let kept = b.run("encode m.safetensors d.csv --keep pca0 -o codes.csv");
+    let words = "the column 'pca0' cannot be kept beside the codes: one of them has this name; rename the column in the input, or leave it out of --keep";
+    assert!(kept.code == 2 && kept.err.contains(words), "{}", kept.err);
+    assert!(!b.path("codes.csv").exists());
+    b.ok("encode m.safetensors d.csv -o codes.csv -q");
+    let plain = b.ok("decode m.safetensors codes.csv").out;
+    // The same header by another program.
+    let codes = std::fs::read_to_string(b.path("codes.csv")).unwrap();
+    b.write("twice.csv", codes.lines().map(|line| format!("{line},{line}\n")).collect::<String>());
+    let refused = b.run("decode m.safetensors twice.csv");
+    let words = "twice.csv cannot be read: the column name 'pca0' comes 2 times, and the model needs one such column; rename the others";
+    assert!(refused.code == 1 && refused.out.is_empty() && refused.err.contains(words), "{}", refused.err);
+    // Other names may come twice.
+    b.write("others.csv", codes.lines().map(|line| format!("{line},x,x\n")).collect::<String>());
+    assert_eq!(b.ok("decode m.safetensors others.csv -q").out, plain);
+}

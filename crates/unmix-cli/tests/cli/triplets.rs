@@ -229,3 +229,23 @@ fn a_page_of_listed_cells_is_that_of_rows_with_gaps() {
         |page: String| page.replace(" --no-header", "").replace(" --triplets", "").replace("gaps.", "list.");
     assert!(plain(page("list.html")) == plain(page("gaps.html")), "the pages differ");
 }
+
+#[test]
+fn a_list_with_a_cell_in_a_far_column_is_refused_before_anything_is_allocated_for_each_column() {
+    // The tables of two factors would need half a terabyte.
+    if unmix::available_memory().is_none_or(|bytes| bytes > 200 << 30) {
+        return;
+    }
+    let b = Folder::new();
+    b.write("t.csv", "row,col,v\n0,0,2\n1,4000000000,3\n1,1,2\n");
+    for algorithm in ["als", "soft-impute", "ppca-em"] {
+        for k in ["-k 1", ""] {
+            let command = format!("fit matrix-completion t.csv --triplets {k} --set algorithm={algorithm}");
+            let run = b.run(&command);
+            let begins = "unmix: matrix-completion of 2 rows and 4000000001 columns, with ";
+            assert!(run.code == 1 && run.err.starts_with(begins), "{command}: {}", run.err);
+            let words = ["would need", "MiB) of memory", "number only the rows and columns that have cells"];
+            assert!(words.iter().all(|w| run.err.contains(w)), "{command}: {}", run.err);
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Delimiters of text files.
 
-use super::blanks;
+use super::{blanks, cells};
 
 /// Characters that may separate cells, besides blanks.
 const CANDIDATES: [u8; 4] = [b',', b'\t', b';', b'|'];
@@ -10,7 +10,7 @@ const LINES: usize = 50;
 
 /// The delimiter of text that begins with `head`: that of the extension when every line has it equally often, else the candidate that
 /// every line has equally often and most, else blanks where these separate equally many cells in every line, else the one that the
-/// first line has most, else that of the extension. Commas in numbers are none.
+/// first line has most, else that of the extension. Commas in numbers are none: those that were requested, and those of [`decimal_commas`].
 pub(super) fn sniff(head: &[u8], by_ending: u8, decimal_comma: bool) -> u8 {
     let mut lines = counts(head);
     if decimal_comma {
@@ -29,7 +29,30 @@ pub(super) fn sniff(head: &[u8], by_ending: u8, decimal_comma: bool) -> u8 {
         return blanks::DELIMITER;
     }
     let best = best.or_else(|| if first[own] > 0 { Some(own) } else { most(&|c| first[c] > 0) });
-    CANDIDATES[best.unwrap_or(own)]
+    match CANDIDATES[best.unwrap_or(own)] {
+        b',' if !decimal_comma && even(2) && decimal_commas(head) => b';',
+        found => found,
+    }
+}
+
+/// Whether lines split at semicolons are numbers, some of them with decimal commas, except that the first may hold names: then a comma is no
+/// delimiter, also where every line has equally many.
+fn decimal_commas(head: &[u8]) -> bool {
+    let lines = head.split(|b| matches!(b, b'\n' | b'\r')).filter(|line| !line.trim_ascii().is_empty());
+    let mut lines: Vec<&[u8]> = lines.take(LINES).collect();
+    // The last line may be half a line.
+    if lines.len() > 1 && lines.len() < LINES && !head.ends_with(b"\n") && !head.ends_with(b"\r") {
+        lines.pop();
+    }
+    let below = if lines.len() > 1 { &lines[1..] } else { &lines[..] };
+    let is_number = |cell: &[u8]| cells::has_decimal_comma(cell) || cells::number(cell).is_some();
+    below.iter().all(|line| parts(line).all(is_number))
+        && below.iter().any(|line| parts(line).any(cells::has_decimal_comma))
+}
+
+/// The cells of a line that is split at semicolons.
+fn parts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|b| *b == b';').map(<[u8]>::trim_ascii)
 }
 
 /// How often every line that is not blank has each candidate outside quotes. A last line without an end may be half a line and
@@ -87,6 +110,15 @@ mod tests {
         assert_eq!(sniff(b"1 2\n3 4\n", b',', false), blanks::DELIMITER);
         assert_eq!(sniff(b" 1,5  2,5\n 3,5 14,5\n", b';', true), blanks::DELIMITER);
         assert_eq!(sniffed("a b,c d\n1 2,3 4\n", b','), ',');
+        assert_eq!(sniffed("1,5;2\n3,1;4\n7,25;1\n", b','), ';');
+        assert_eq!(sniffed("1,5;2,5\n-3,1;4,0\n", b'\t'), ';');
+        assert_eq!(sniffed("x,y;z\n3,1;\n;7,25\n", b','), ';');
+        assert_eq!(sniffed("1,5;2\n3,1;4\n7,", b','), ';');
+        assert_eq!(sniffed("1,5;2", b','), ';');
+        assert_eq!(sniffed("1,5;x\n3,1;y\n", b','), ',');
+        assert_eq!(sniffed("1,5;2\n3,1;4\n7,2;x\n", b','), ',');
+        assert_eq!(sniffed("a;b,1\nc;d,2\n", b','), ',');
+        assert_eq!(sniffed("1,5,2;3\n3,1,4;5\n", b','), ',');
         assert_eq!(sniffed("", b'\t'), '\t');
         assert_eq!(sniffed("1;2\n3;4\n5", b','), ';');
     }

@@ -1,19 +1,23 @@
 //! Whether the first line holds names.
 
-use super::cells::{is_missing, numeral, shown, truth_value};
+use super::cells::{has_decimal_comma, is_missing, numeral, shown, truth_value};
 use super::fixed_width;
 use crate::{Wording, transposed};
 use unmix::Result;
 
 /// A header when no cell of the line is a number, none when all are. Otherwise it is ambiguous: what was found, and what would
 /// work. A missing cell counts as text next to text (a table's index often has no name) and decides nothing next to numbers. A truth value
-/// counts as text next to text, and as a number next to numbers. Numbers that touch, or have the exponents of Fortran, are not names.
+/// counts as text next to text, and as a number next to numbers. Numbers that touch, have the exponents of Fortran, or decimal commas, are not
+/// names.
 pub(super) fn is_header(
     record: &csv::ByteRecord,
     line: impl Fn() -> Result<u64>,
     wording: Wording,
 ) -> std::result::Result<bool, (String, String)> {
-    let is_number = |cell: &[u8]| numeral(cell.trim_ascii()).is_some() || fixed_width::remedy(cell).is_some();
+    let is_number = |cell: &[u8]| {
+        let plain = cell.trim_ascii();
+        numeral(plain).is_some() || has_decimal_comma(plain) || fixed_width::remedy(cell).is_some()
+    };
     let is_truth = |cell: &[u8]| truth_value(cell.trim_ascii()).is_some();
     let numbers = record.iter().filter(|cell| is_number(cell)).count();
     let truths = record.iter().filter(|cell| is_truth(cell)).count();
@@ -85,6 +89,9 @@ mod tests {
         assert_eq!(rule(&["-1.25-2.25", "3.5"]), Ok(false));
         assert_eq!(rule(&["0.1D+01"]), Ok(false));
         assert_eq!(rule(&["\u{2212}1", "2"]), Ok(false));
+        assert_eq!(rule(&["1,5", "2"]), Ok(false));
+        assert_eq!(rule(&["1,5", " 2,25"]), Ok(false));
+        assert_eq!(rule(&["a,b", "c,1"]), Ok(true));
         assert_eq!(rule(&["TRUE", "2"]), Ok(false));
         assert_eq!(rule(&["id", "true", "false"]), Ok(true));
         assert!(rule(&["TRUE"]).unwrap_err().contains("truth values only"));

@@ -39,6 +39,9 @@ pub(crate) fn open(
     let origin = bytes.path().display().to_string();
     let n_columns = record.len();
     let written: Vec<String> = if has_header { header::written(&record) } else { vec![] };
+    if !options.transpose {
+        transposed::check_once(&origin, &written, options)?;
+    }
     // Lines of a transposed table are its columns.
     let names = names.or_else(|| options.names_of(n_columns).filter(|_| !options.transpose));
     let index: Vec<usize> = (0..index::unnamed(written.iter().map(String::as_str))).collect();
@@ -394,6 +397,33 @@ impl Table<'_> {
         Error::format(self.bytes.path(), found, remedy)
     }
 
+    /// The error of a line that is one cell because commas, which separate the cells, were given as those of numbers.
+    fn comma_separated(&self, lines: &Lines<'_>, line: u64, cell: &[u8]) -> Option<Error> {
+        let given = self.dialect.decimal_comma && self.dialect.delimiter.is_none() && self.n_columns == 1;
+        let is_named_so = self.names.as_ref().is_some_and(|names| names[0].contains(','));
+        if !given || !cell.contains(&b',') || (cells::has_thousands(cell) && !is_named_so) {
+            return None;
+        }
+        let decimal = self.wording.plain("decimal", ",", true);
+        let delimiter = if lines.delimiter() == b'\t' {
+            "a tab".into()
+        } else {
+            format!("'{}'", char::from(lines.delimiter()))
+        };
+        let found = format!(
+            "with {decimal} a comma is no delimiter, the delimiter is taken to be {delimiter}, and line {line} has none: it is the text '{}'",
+            cells::shown(cell)
+        );
+        let remedy = format!(
+            "leave {decimal} out if commas separate the cells, or name another delimiter with {}",
+            self.wording.name("delimiter")
+        );
+        let details = |details: &mut ErrorDetails| {
+            (details.line, details.cell) = (Some(line), Some(cells::shown(cell)))
+        };
+        Some(Error::format(self.bytes.path(), found, remedy).with(details))
+    }
+
     fn not_a_number(
         &self,
         lines: &Lines<'_>,
@@ -406,6 +436,9 @@ impl Table<'_> {
             Ok(line) => line,
             Err(e) => return e,
         };
+        if let Some(error) = self.comma_separated(lines, line, cell) {
+            return error;
+        }
         let name = self.names.as_ref().map(|names| names[column].as_str());
         let label = name.map_or(String::new(), |n| format!(" ('{n}')"));
         let out = self.wording.without_column(name, column);

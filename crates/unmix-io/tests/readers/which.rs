@@ -2,7 +2,7 @@
 
 use crate::files::*;
 use unmix::{Dtype, Run};
-use unmix_io::{Files, Missing, Options, open};
+use unmix_io::{Files, Missing, Options, Wording, open};
 
 #[test]
 fn a_mark_that_is_a_number_marks_equal_numbers_and_one_that_marks_nothing_is_noted() {
@@ -307,4 +307,74 @@ fn a_list_of_cells_becomes_sparse_rows() {
     assert!(refused("a,b,c\nann,0,1\n").contains("replace names by numbers first"));
     let from_one = folder.open("x.csv", "a,b,c\n1,1,3\n1,2,4\n", &options).unwrap();
     assert!(from_one.rows.notes()[0].contains("are rows and columns numbered from 1?"));
+}
+
+#[test]
+fn decimal_commas_without_a_header_are_between_semicolons() {
+    let text = "1,5;2\n3,1;4\n7,25;1\n";
+    let comma = Options { decimal_comma: true, ..Options::default() };
+    let found = Folder::new().open("t.csv", text, &comma).unwrap();
+    assert_eq!(numbers(&found.rows), [1.5, 2.0, 3.1, 4.0, 7.25, 1.0]);
+    // The same message with names and without: the cells are those between semicolons.
+    let refused = |text: &str, options: &Options| Folder::new().refusal("t.csv", text, options);
+    let remedy =
+        "is the text '1,5' (line 1); add --decimal , if numbers have decimal commas, or write decimal points";
+    assert!(refused(text, &Options::default()).ends_with(remedy), "{}", refused(text, &Options::default()));
+    let named = refused(&format!("a,x;b\n{text}"), &Options::default());
+    assert!(named.contains("row 0, column 0 ('a,x') is the text '1,5' (line 2); add --decimal ,"), "{named}");
+    // Every cell has a comma.
+    assert!(
+        refused("1,5;2,5\n3,1;4,5\n", &Options::default()).contains("column 0 is the text '1,5' (line 1)")
+    );
+    assert_eq!(
+        numbers(&Folder::new().open("t.csv", "1,2\n3,4\n", &Options::default()).unwrap().rows).len(),
+        4
+    );
+}
+
+#[test]
+fn commas_that_separate_cells_are_not_decimal_commas() {
+    let comma = Options { decimal_comma: true, ..Options::default() };
+    let refused = |name: &str, text: &str, options: &Options| Folder::new().refusal(name, text, options);
+    assert_eq!(
+        refused("x.csv", "a,b,c\n1,2,3\n4,5,7\n", &comma),
+        "x.csv cannot be read: with --decimal , a comma is no delimiter, the delimiter is taken to be ';', and line 2 has none: it is the \
+         text '1,2,3'; leave --decimal , out if commas separate the cells, or name another delimiter with --delimiter"
+    );
+    assert!(refused("x.tsv", "1,2,3\n4,5,7\n", &comma).contains("the delimiter is taken to be a tab"));
+    assert!(
+        refused("x.csv", "a,b\n1,234\n1,234,567\n", &comma)
+            .contains("line 3 has none: it is the text '1,234,567'")
+    );
+    let python = Options { wording: Wording::PythonRead, ..comma.clone() };
+    assert!(refused("x.csv", "a,b,c\n1,2,3\n", &python).ends_with(
+        "leave decimal=',' out if commas separate the cells, or name another delimiter with delimiter"
+    ));
+    // A delimiter that was given, and a number with thousands separators in a table of one column.
+    let given = Options { delimiter: Some(b'|'), ..comma.clone() };
+    assert!(!refused("x.csv", "a,b,c\n1,2,3\n", &given).contains("is taken to be"));
+    assert!(refused("x.csv", "a\n1.234,5\n", &comma).contains("remove the thousands separators"));
+}
+
+#[test]
+fn a_name_that_a_model_needs_is_refused_where_it_comes_twice_if_so_requested() {
+    let folder = Folder::new();
+    let wanted = Some(["a", "b"].map(String::from).to_vec());
+    let options = Options { wanted, ..Options::default() };
+    let once = Options { wanted_once: true, ..options.clone() };
+    let text = "a,b,a,c,c\n1,2,3,4,5\n";
+    assert_eq!(numbers(&folder.open("t.csv", text, &options).unwrap().rows), [1.0, 2.0]);
+    assert_eq!(
+        folder.refusal("t.csv", text, &once),
+        "t.csv cannot be read: the column name 'a' comes 2 times, and the model needs one such column; rename the others, or leave them out of \
+         the file"
+    );
+    // Others may be repeated.
+    assert_eq!(numbers(&folder.open("u.csv", "a,b,c,c\n1,2,3,4\n", &once).unwrap().rows), [1.0, 2.0]);
+    let across = Options { transpose: true, keep: Some("name".into()), ..once };
+    assert!(
+        folder
+            .refusal("v.csv", "name,x\na,1\nb,2\na,3\n", &across)
+            .contains("the column name 'a' comes 2 times")
+    );
 }

@@ -251,6 +251,7 @@ pub fn signed_biclusters(
     run: &Run<'_>,
 ) -> Result<Biclusters> {
     check_decoder(model)?;
+    crate::with_rows!(rows, rows => model.check_columns("biclusters", rows))?;
     if refits.starts == 0 {
         let remedy = format!("the default is {}", Refits::default().starts);
         return Err(Error::setting("starts", 0, "must be at least 1", remedy));

@@ -11,7 +11,7 @@ use crate::model::Model;
 use crate::num::random::Stream;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
-use crate::stability::{Fits, directions, readers};
+use crate::stability::{Fits, HALF, directions, readers};
 use serde_json::{Map, Value};
 
 /// Modules of fits with the settings of `model` from several starts, with stability, q-values and the agreement of halves.
@@ -89,7 +89,7 @@ where
     let at_once = readers((source.n_rows(), rows.n_features()), model.n_codes(), size_of::<T>());
     let all = |settings: Map<String, Value>, seeds: Vec<u64>| {
         let fits = Fits { key: model.method().key, settings, rows, source, run };
-        fits.of(seeds.into_iter().map(|seed| (None, seed)), at_once)
+        fits.of(seeds.into_iter().map(|seed| (None, seed)), at_once, HALF)
     };
     if let Some(settings) = independent {
         fitted.extend(all(settings, vec![run.seed])?);
@@ -148,7 +148,7 @@ where
     let settings = begun_from(model, "random").unwrap_or_else(|| model.settings().clone());
     let fits = Fits { key: model.method().key, settings, rows, source, run };
     let jobs = vec![(Some(left), run.seed.wrapping_add(1)), (Some(right), run.seed.wrapping_add(2))];
-    let both = fits.of(jobs, readers((n, rows.n_features()), k, size_of::<T>()))?;
+    let both = fits.of(jobs, readers((n, rows.n_features()), k, size_of::<T>()), HALF)?;
     let both: Vec<Matrix<f64>> = both.iter().map(|m| directions(m, deviations)).collect();
     let signed = signed(model);
     let agreement = |loadings: &[f64]| {

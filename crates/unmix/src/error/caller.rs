@@ -29,6 +29,7 @@ const OPERATIONS: &[(&str, &str, &str)] = &[
     ),
     ("unmix::method::fit_by_sums", "'unmix fit --sums'", "partial_fit"),
     ("Report::stability", "unmix show MODEL --json", "report_.stability"),
+    ("leave stability out", "leave --stability out", "leave stability out"),
     ("Model::load", "'unmix show'", "unmix.load"),
     ("transpose it first", "add --transpose", "give X.T"),
     (

@@ -47,9 +47,12 @@ pub(super) fn warnings_about<T: Real>(
     let mut out = Vec::new();
     out.extend(not_white(coordinates, search));
     if n < 5.0 * (k * k) as f64 {
+        let (sources, remedy) = match k {
+            1 => ("1 source".into(), "give more rows"),
+            k => (format!("{k} sources"), "choose fewer components"),
+        };
         out.push(format!(
-            "{n} rows are few for {k} sources: with fewer than about 5 x {k} x {k} rows a source may be a spike at a single row; \
-             choose fewer components"
+            "{n} rows are few for {sources}: with fewer than about 5 x {k} x {k} rows a source may be a spike at a single row; {remedy}"
         ));
     }
     let Some(sums) = &found.sums else { return Ok(out) };

@@ -98,7 +98,7 @@ pub fn predict_cells(model: &Model, cells: &[(u64, u64)], std: bool) -> Result<(
         if i >= n as u64 || j >= p as u64 {
             let why =
                 format!("cell {at} is outside the matrix of the fit, which has {n} rows and {p} columns");
-            let remedy = "rows and columns are counted from 0; to fill cells of other rows, use impute";
+            let remedy = "rows and columns are counted from 0; cells of other rows are filled in a table of these rows, in which they are NaN or empty";
             return Err(Error::setting("cells", format!("({i}, {j})"), why, remedy));
         }
         let (i, j) = (i as usize, j as usize);

@@ -44,7 +44,12 @@ pub(super) fn of_threads(n: u64, p: usize, tables: u64) -> u64 {
 /// Bytes of a fit over lists of cells: the cells by row and by column, the posteriors of `k` factors and an offset for each row and
 /// column, their loadings and errors as the step of the other side uses them, the model and its file.
 pub(super) fn of_cells(n: u64, p: usize, k: usize) -> u64 {
-    let (lines, q) = (n.saturating_add(p as u64), k as u64 + 1);
     let cells = n.saturating_mul(p as u64).saturating_mul(2 * 12);
-    cells.saturating_add(lines.saturating_mul(8 * 3 * (q + 1) * (q + 2) / 2)).saturating_add(PROGRAM)
+    cells.saturating_add(of_lines(n, p, k)).saturating_add(PROGRAM)
+}
+
+/// Bytes of such a fit without the cells: what each row and each column needs, whether it has a cell or not.
+pub(super) fn of_lines(n: u64, p: usize, k: usize) -> u64 {
+    let (lines, q) = (n.saturating_add(p as u64), k as u64 + 1);
+    lines.saturating_mul((8 * 3 * (q + 1)).saturating_mul(q + 2) / 2)
 }

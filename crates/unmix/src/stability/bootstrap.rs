@@ -10,6 +10,7 @@
 //!
 //! Cost: `2 SPLITS_EACH` fits of half as many draws as rows for each resample.
 
+use super::fits::or_else;
 use super::refits::HalvesResult;
 use super::{Fits, Reference};
 use crate::data::splits::resample_in_two;
@@ -85,7 +86,8 @@ impl Resamples {
                 let before = 2 * (SPLITS_EACH * resample) as u64;
                 (before..).zip(halves).map(move |(i, rows)| (Some(rows), seed.wrapping_add(SEEDS + i)))
             });
-            for fitted in fits.of(jobs, readers).map_err(of_resample)?.chunks(2 * SPLITS_EACH) {
+            let fitted = fits.of(jobs, readers, "a half of a resample of").map_err(of_resample)?;
+            for fitted in fitted.chunks(2 * SPLITS_EACH) {
                 let halves = HalvesResult::compared(reference, fitted, fits.run)?;
                 (0..k).for_each(|j| out.own[j].push(halves.of(j)));
                 halves
@@ -99,7 +101,7 @@ impl Resamples {
     }
 }
 
-/// An error of the fits of a resample; where memory is too small, with what needed it, and how to do without.
+/// An error of the fits of a resample, with how to do without; where memory is too small, with what needed it.
 fn of_resample(error: Error) -> Error {
     match error {
         Error::Memory { what, need_bytes, have_bytes, remedy } => Error::Memory {
@@ -108,7 +110,7 @@ fn of_resample(error: Error) -> Error {
             have_bytes,
             remedy: format!("{remedy}, or choose bootstrap=0"),
         },
-        error => error,
+        error => or_else(error, "choose bootstrap=0"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::shared_scan::{Reader, SharedScan, run_concurrently};
 use crate::data::{AnyRows, RandomAccess, Rows};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::machine::available_memory;
 use crate::method::fit;
 use crate::model::Model;
@@ -12,6 +12,9 @@ use serde_json::{Map, Value};
 
 /// Offset of the seeds of the halves from those of the restarts.
 const HALVES: u64 = 1 << 32;
+
+/// What the rows of a fit to half of the rows are, in messages.
+pub(crate) const HALF: &str = "a half of";
 
 /// The rows (`None`: all) and the seed of a fit.
 pub(crate) type Job = (Option<Vec<u64>>, u64);
@@ -46,26 +49,69 @@ impl<T: Real> Fits<'_, '_, T>
 where
     for<'c> AnyRows<'c>: From<Rows<'c, T>>,
 {
-    /// The components found for each job; at most `readers` concurrently.
-    pub(crate) fn of(&self, jobs: impl IntoIterator<Item = Job>, readers: usize) -> Result<Vec<Model>> {
+    /// The components found for each job; at most `readers` concurrently. `drawn`: what rows of a job are that are not all rows, for messages, as in
+    /// [`HALF`].
+    pub(crate) fn of(
+        &self,
+        jobs: impl IntoIterator<Item = Job>,
+        readers: usize,
+        drawn: &str,
+    ) -> Result<Vec<Model>> {
         let mut out = Vec::new();
         let mut jobs = jobs.into_iter().peekable();
         while jobs.peek().is_some() {
             let some: Vec<_> = jobs.by_ref().take(readers).collect();
             let scan = SharedScan::new(self.source, self.rows.n_features(), some.len(), self.run.threads);
             out.extend(run_concurrently(&scan, some, |reader, (chosen, seed)| {
-                self.one(Reader::new(&scan, reader, chosen), seed)
+                let origin = match &chosen {
+                    Some(_) => format!("{drawn} {}", self.rows.origin()),
+                    None => self.rows.origin().to_string(),
+                };
+                self.one(Reader::new(&scan, reader, chosen), origin, seed)
             })?);
         }
         Ok(out)
     }
 
-    fn one(&self, reader: Reader<'_, '_, T>, seed: u64) -> Result<Model> {
+    fn one(&self, reader: Reader<'_, '_, T>, origin: String, seed: u64) -> Result<Model> {
         let Run { max_seconds, observer, started, .. } = *self.run;
         let run = Run { seed, threads: 1, max_seconds, observer, started, ..Run::default() };
-        let rows = Rows::new(reader, self.rows.features().clone(), self.rows.origin());
+        let rows = Rows::new(reader, self.rows.features().clone(), origin);
         fit(self.key, &self.settings, &mut AnyRows::from(rows), &run)
     }
+}
+
+/// An error of a fit to half of the rows of `origin`, with the remedy of doing without these fits: the settings suit all rows.
+pub(super) fn of_half(error: Error, origin: &str) -> Error {
+    match error {
+        Error::NoVariance { method, n_features, n_samples } => Error::unsupported(
+            format!("{method} of {HALF} {origin}"),
+            format!("all {n_features} columns are constant over its {n_samples} rows"),
+            format!("give more rows, or {WITHOUT}"),
+        )
+        .of_method(&method),
+        error => or_else(error, WITHOUT),
+    }
+}
+
+/// How to do without fits to halves.
+const WITHOUT: &str = "leave stability out";
+
+/// The same error about a request or its rows, with a further remedy.
+pub(super) fn or_else(mut error: Error, otherwise: &str) -> Error {
+    if let Error::Setting { remedy, .. }
+    | Error::Unsupported { remedy, .. }
+    | Error::TooFewRows { remedy, .. } = &mut error
+    {
+        let (own, more) = remedy
+            .split_once("; ")
+            .map_or((&**remedy, String::new()), |(own, more)| (own, format!("; {more}")));
+        // The settings of these fits are those of the model: a number that is left out is its number.
+        let own = own.split(", or leave it out").next().unwrap_or_default();
+        let own = if own.is_empty() { String::new() } else { format!("{own}, or ") };
+        *remedy = format!("{own}{otherwise}{more}");
+    }
+    error
 }
 
 /// Number of fits that run concurrently to `n` rows of `p` columns. Each may hold `k` coordinates of every row, of `size` bytes each, the row numbers

@@ -40,7 +40,7 @@ pub use bootstrap::{DEFAULT_RESAMPLES, FEWEST_RESAMPLED};
 pub use chance::chance_agreement;
 pub use clusters::{Clustering, Clusters, MOST_ESTIMATES, MapPoint};
 pub(crate) use compare::directions;
-pub(crate) use fits::{Fits, readers};
+pub(crate) use fits::{Fits, HALF, readers};
 pub use verdict::Verdict;
 
 use crate::data::splits::{Autocorrelation, consecutive, sample, split_in_halves, thinned};
@@ -54,7 +54,7 @@ use crate::run::Run;
 use bootstrap::Resamples;
 use clusters::Fit;
 use compare::{Reference, codes};
-use fits::jobs;
+use fits::{jobs, of_half};
 use interval::{Side, side};
 use refits::{HalvesResult, RestartsResult};
 use serde_json::Value;
@@ -237,7 +237,8 @@ where
         run,
     };
     let readers = readers((n, p), k, size_of::<T>());
-    let mut fitted = fits.of(jobs(trials.splits, halves_of, trials.restarts, run.seed), readers)?;
+    let jobs = jobs(trials.splits, halves_of, trials.restarts, run.seed);
+    let mut fitted = fits.of(jobs, readers, HALF).map_err(|error| of_half(error, rows.origin()))?;
     let others = fitted.split_off(2 * trials.splits);
 
     let halved = HalvesResult::compared(&reference, &fitted, run)?;

@@ -254,7 +254,7 @@ impl<T: Real> RandomAccess<T> for Reader<'_, '_, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Fits;
+    use super::super::{Fits, HALF};
     use super::*;
     use crate::data::splits::split_in_halves;
     use crate::data::{AnyRows, Rows, Subset};
@@ -352,7 +352,7 @@ mod tests {
         let source = counted(x.as_slice(), p, u64::MAX);
         let run = Run { threads: 2, ..Run::default() };
         let fits = Fits { key: "ica", settings: settings.clone(), rows: &rows, source: &source, run: &run };
-        let beside = fits.of(jobs(), 4).unwrap();
+        let beside = fits.of(jobs(), 4, HALF).unwrap();
         let read = source.read.load(Ordering::Relaxed);
         let mut sweeps = 0;
         for ((chosen, seed), beside) in jobs().into_iter().zip(&beside) {

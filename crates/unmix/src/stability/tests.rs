@@ -59,3 +59,47 @@ fn too_little_memory_for_a_resample_is_an_error_with_a_remedy() {
     let first = tried(Some(2), 0).0.unwrap_err().to_string();
     assert!(first.starts_with("a piece of the rows") && !first.contains("bootstrap"), "{first}");
 }
+
+#[test]
+fn errors_of_fits_to_halves_are_about_halves_and_can_be_avoided() {
+    let x = independent(8, &[Distribution::Laplace; 7], &[1.0; 7], 1).unwrap().x;
+    let rows = |n: usize| Rows::from_slice(&x.as_slice()[..7 * n], 7).unwrap();
+    let refused = |n: usize, settings: serde_json::Value| {
+        let settings = settings.as_object().cloned().unwrap();
+        let run = Run { threads: 1, ..Run::default() };
+        let model = crate::fit("pca", &settings, &mut AnyRows::from(rows(n)), &run).unwrap();
+        let trials = Trials { splits: 2, restarts: 0, bootstrap: None };
+        stability(&model, &AnyRows::from(rows(n)), trials, &run).unwrap_err().to_string()
+    };
+    // Also where the number is that of a fit without a given one.
+    for (settings, k) in [(serde_json::json!({"n_components": 6}), 6), (serde_json::json!({}), 7)] {
+        assert_eq!(
+            refused(8, settings),
+            format!(
+                "n_components={k} is not possible: a half of the array has 4 rows and 7 columns, so there are at most min(4, 7) = 4 \
+                 components; choose a number from 0 to 4, or leave stability out"
+            )
+        );
+    }
+    assert_eq!(
+        refused(2, serde_json::json!({"n_components": 1})),
+        "pca needs at least 2 rows, but a half of the array has 1; give more rows, or leave stability out; if rows are channels, transpose"
+    );
+    // The number that the message names is possible.
+    let run = Run { threads: 1, ..Run::default() };
+    let settings = serde_json::json!({"n_components": 4}).as_object().cloned().unwrap();
+    let model = crate::fit("pca", &settings, &mut AnyRows::from(rows(8)), &run).unwrap();
+    stability(&model, &AnyRows::from(rows(8)), Trials { splits: 2, restarts: 0, bootstrap: None }, &run)
+        .unwrap();
+    // Rows of which one half is constant: all rows vary in one of them alone.
+    let mut constant = vec![1.0; 16];
+    constant[6] = 2.0;
+    let rows = || AnyRows::from(Rows::from_slice(&constant, 2).unwrap());
+    let settings = serde_json::json!({"n_components": 1}).as_object().cloned().unwrap();
+    let model = crate::fit("pca", &settings, &mut rows(), &run).unwrap();
+    let refused = stability(&model, &rows(), Trials { splits: 2, restarts: 0, bootstrap: None }, &run);
+    assert_eq!(
+        refused.unwrap_err().to_string(),
+        "pca of a half of the array is not possible: all 2 columns are constant over its 4 rows; give more rows, or leave stability out"
+    );
+}

@@ -198,6 +198,28 @@ fn invalid_cells_rows_and_settings_are_refused() {
 }
 
 #[test]
+fn more_columns_than_fit_in_memory_are_refused_by_every_algorithm() {
+    // The smallest tables, of a single factor, would need half a terabyte.
+    if unmix::available_memory().is_none_or(|bytes| bytes > 200 << 30) {
+        return;
+    }
+    let p = 4_000_000_000usize;
+    for algorithm in ["als", "soft-impute", "ppca-em"] {
+        for k in [json!(null), json!(1)] {
+            let cells = [2.0, 2.0, 3.0];
+            let sparse = Sparse::from_csr(&[0usize, 1, 3], &[0u32, 1, p as u32 - 1], &cells[..], p).unwrap();
+            let mut rows = AnyRows::F64(Rows::new(sparse, Features::default(), "the sparse rows"));
+            let given = settings(json!({"algorithm": algorithm, "n_components": k}));
+            let refused = unmix::fit("matrix-completion", &given, &mut rows, &on_threads(1)).unwrap_err();
+            assert!(matches!(refused, unmix::Error::Memory { .. }), "{algorithm}: {refused:?}");
+            let (said, begins) =
+                (refused.to_string(), "matrix-completion of 2 rows and 4000000000 columns, with");
+            assert!(said.starts_with(begins) && said.contains("choose fewer components"), "{said}");
+        }
+    }
+}
+
+#[test]
 fn fewer_cells_than_degrees_of_freedom_give_a_warning() {
     let design = Design::new((30, 20, 2), 0.5, 0.2, 1);
     let cells = design.x.iter().filter(|x| !x.is_nan()).count();

@@ -94,8 +94,9 @@ impl<'a, T: Real> Sparse<'a, T> {
     ///
     /// # Errors
     ///
-    /// A column that does not exist.
+    /// A column that does not exist; more columns than fit in memory as lists.
     pub fn selected(&self, columns: &[usize]) -> Result<Sparse<'static, T>> {
+        self.check_by_column()?;
         let (mut starts, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
         for &j in columns {
             if j >= self.n_features {
@@ -149,6 +150,14 @@ impl<'a, T: Real> Sparse<'a, T> {
         check_list("columns", self.n_features)?;
         let (by_row, by_column) = (self.by_row.lines(), self.by_column().lines());
         Ok(Stored { first_row, rows, by_row, by_column, weights, threads, pace })
+    }
+
+    /// Refuses columns that do not fit in memory as lists, if the copy by column is not there yet.
+    fn check_by_column(&self) -> Result<()> {
+        match self.given.is_some() || self.made.get().is_some() {
+            true => Ok(()),
+            false => check_list("columns", self.n_features),
+        }
     }
 
     fn by_column(&self) -> &Layout<'_, T> {

@@ -39,6 +39,7 @@ impl<T: Real> RandomAccess<T> for Sparse<'_, T> {
         out.fill(self.unstored);
         // Few columns of many rows are read faster by column.
         if p < rows.len() && p < self.n_features {
+            self.check_by_column()?;
             for j in columns.clone() {
                 let (at, values) = self.by_column().part(j, rows.clone());
                 for (&i, &x) in at.iter().zip(values) {

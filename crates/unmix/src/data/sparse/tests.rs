@@ -163,6 +163,22 @@ fn inconsistent_arrays_are_refused_with_a_reason() {
 }
 
 #[test]
+fn more_columns_than_fit_in_memory_are_refused_where_a_copy_by_column_is_needed() {
+    // Eight numbers for each of four billion columns.
+    if crate::available_memory().is_none_or(|bytes| bytes > 200 << 30) {
+        return;
+    }
+    let s = Sparse::<f64>::from_csr(&[0usize, 1, 1], &[7u32], vec![2.0], 4_000_000_000).unwrap();
+    let refused = s.selected(&[7]).err().unwrap().to_string();
+    assert!(refused.starts_with("sparse rows with 4000000000 columns would need"), "{refused}");
+    let mut out = [0.0; 2];
+    assert!(RandomAccess::read(&s, 0..2, 7..8, &mut out, &mut Vec::new()).is_err());
+    // A row is read without it.
+    RandomAccess::read(&s, 0..1, 6..8, &mut out, &mut Vec::new()).unwrap();
+    assert_eq!(out, [0.0, 2.0]);
+}
+
+#[test]
 fn empty_shapes_have_sums_of_zero() {
     let run = Run::default();
     for (n, p) in [(0, 3), (4, 0), (0, 0), (5, 2)] {

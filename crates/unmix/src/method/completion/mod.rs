@@ -38,6 +38,7 @@ mod variational;
 use super::{Accepts, Fit, Method, needs};
 use crate::data::Rows;
 use crate::error::Result;
+use crate::machine::check_memory;
 use crate::model::{Model, Report};
 use crate::num::Real;
 use crate::run::Run;
@@ -102,6 +103,8 @@ impl MatrixCompletion {
         }
         let rows = &*rows;
         rows.pooled(run.threads, || {
+            let shape = (rows.n_rows().unwrap_or(0), rows.n_features());
+            check_lines(shape, self.first_count(shape))?;
             let cells = Cells::of(rows, self.offsets, run)?;
             let most = self.most(rows, &cells)?;
             let (mut path, mut warnings) = (None, Vec::new());
@@ -142,6 +145,18 @@ impl MatrixCompletion {
                 Ok((ended, Some(path), sweeps))
             }
         }
+    }
+
+    /// Number of factors of the first iteration, for rows and columns that all have a cell.
+    fn first_count(&self, (n, p): (u64, usize)) -> usize {
+        let most = n.min(p as u64) as usize;
+        let first = match self.algorithm {
+            CompletionAlgorithm::Als => self.n_components.unwrap_or(FACTORS),
+            CompletionAlgorithm::PpcaEm => self.n_components.unwrap_or(1),
+            // Factors are added one after the other, up to the number requested.
+            CompletionAlgorithm::SoftImpute => self.n_components.unwrap_or(1).min(1),
+        };
+        first.min(most)
     }
 
     /// The largest possible number of factors.
@@ -187,6 +202,8 @@ impl MatrixCompletion {
             }
             before = Some(ended);
             k = (2 * k).clamp(1, most - 1);
+            let (n, p) = cells.shape();
+            check_lines((n as u64, p), k)?;
         }
     }
 
@@ -266,6 +283,17 @@ impl MatrixCompletion {
         }
         out
     }
+}
+
+/// Refuses rows and columns for which `k` factors each do not fit in memory. A list of few cells can have any number of columns, so this comes
+/// before anything is allocated for each of them.
+fn check_lines((n, p): (u64, usize), k: usize) -> Result<()> {
+    let factors = if k == 1 { "factor" } else { "factors" };
+    check_memory(
+        &format!("{} of {n} rows and {p} columns, with {k} {factors} for each,", METHOD.key),
+        needs::of_lines(n, p, k),
+        "choose fewer components or columns, or number only the rows and columns that have cells, from 0 on",
+    )
 }
 
 /// The warning that every cell is observed; if most of them are 0, with the way to mark cells as missing.

@@ -159,9 +159,15 @@ fn noncentrality(x: f64, degrees: f64, probability: f64) -> f64 {
     }
 }
 
+/// Noncentrality above which the distribution function is that of a transformed normal variable.
+const LARGE: f64 = 1e6;
+
 /// Distribution function of the noncentral chi-square distribution: central ones of `degrees + 2 j` degrees of freedom, weighted by the Poisson
 /// distribution of mean `noncentrality / 2`, from its mode in both directions. `O(sqrt(noncentrality))` terms, each from the one before.
 fn noncentral_below(x: f64, degrees: f64, noncentrality: f64) -> f64 {
+    if noncentrality > LARGE {
+        return noncentral_below_normal(x, degrees, noncentrality);
+    }
     let (mean, half) = (0.5 * noncentrality, 0.5 * x);
     let mode = mean.floor();
     let a = 0.5 * degrees + mode;
@@ -193,6 +199,22 @@ fn noncentral_below(x: f64, degrees: f64, noncentrality: f64) -> f64 {
         sum += w * f;
     }
     sum.clamp(0.0, 1.0)
+}
+
+/// The same for a large noncentrality, at the cost of no more than a formula: a power of the variable is nearly normal (Sankaran 1963, Biometrika
+/// 50:199, the third approximation).
+fn noncentral_below_normal(x: f64, degrees: f64, noncentrality: f64) -> f64 {
+    let (one, two, three) =
+        (degrees + noncentrality, degrees + 2.0 * noncentrality, degrees + 3.0 * noncentrality);
+    let h = 1.0 - 2.0 / 3.0 * one * three / (two * two);
+    let p = two / (one * one);
+    let m = (h - 1.0) * (1.0 - 3.0 * h);
+    // (x / one)^h - 1, without the cancellation of a ratio near 1.
+    let power = (h * ((x - one) / one).ln_1p()).exp_m1();
+    let shift = h * p * (h - 1.0 - 0.5 * (2.0 - h) * m * p);
+    let z = (power - shift) / (h * (2.0 * p).sqrt() * (1.0 + 0.5 * m * p));
+    let tail = 0.5 * chi_square_above(z * z, 1.0);
+    if z < 0.0 { tail } else { 1.0 - tail }
 }
 
 /// Upper tail probability at `x` of the chi-square distribution with `degrees` degrees of freedom: the regularised incomplete gamma function,
@@ -231,7 +253,7 @@ fn chi_square_above(x: f64, degrees: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{chi_square_above, noncentral_below, noncentrality};
+    use super::{LARGE, chi_square_above, noncentral_below, noncentral_below_normal, noncentrality};
 
     /// scipy.stats.ncx2.cdf, and its roots in the noncentrality by scipy.optimize.brentq, 1.17.1.
     #[test]
@@ -256,6 +278,28 @@ mod tests {
             let found = [0.95, 0.05].map(|probability| noncentrality(x, degrees, probability));
             let near = found.iter().zip(want).all(|(a, b)| (a - b).abs() <= 1e-8 * b);
             assert!(near, "{x} {degrees}: {found:?} {want:?}");
+        }
+    }
+
+    /// Both branches agree where they meet, and large chi-squares, as of large weights, take no longer.
+    #[test]
+    fn large_noncentralities_are_those_of_a_normal_variable() {
+        for (degrees, z) in [(5.0, -1.6), (5.0, 0.0), (26.0, 1.6), (5000.0, 1.0)] {
+            let x = degrees + LARGE + z * (2.0 * (degrees + 2.0 * LARGE)).sqrt();
+            let (sum, normal) =
+                (noncentral_below(x, degrees, LARGE), noncentral_below_normal(x, degrees, LARGE));
+            assert!((sum - normal).abs() < 1e-6, "{degrees} {z}: {sum} {normal}");
+        }
+        // The interval of a normal variable of mean x and standard deviation 2 sqrt(x).
+        for x in [1e10f64, 1e15, 1e21] {
+            for (probability, z) in [(0.95, 1.6448536269514722), (0.05, -1.6448536269514722)] {
+                let found = noncentrality(x, 5.0, probability);
+                let expected = x - z * 2.0 * x.sqrt();
+                assert!(
+                    (found / expected - 1.0).abs() < 1e-4 / x.sqrt().min(1e5),
+                    "{x:e}: {found:e} {expected:e}"
+                );
+            }
         }
     }
 

@@ -148,6 +148,11 @@ impl SparseCoder {
             // Matching pursuit has no penalty; the objective of its codes is evaluated with the alpha of "auto".
             _ if self.algorithm == Algorithm::Omp => Ok(0.1 * found.sum / found.n.max(1.0)),
             Alpha::Weight(alpha) => Ok(alpha),
+            _ if found.n == 0.0 => Err(Error::unsupported(
+                "choosing alpha from the data",
+                format!("no row of {origin} has an observed cell"),
+                "give rows with observed cells",
+            )),
             _ if found.largest == 0.0 => Err(Error::unsupported(
                 "choosing alpha from the data",
                 format!("every row of {origin} is orthogonal to every atom"),
@@ -262,7 +267,7 @@ impl SparseCoder {
                 "{rows} not coded, because the fit was ended early: the report describes the other rows"
             ));
         }
-        if coded.not_converged > 0.0 {
+        if self.algorithm != Algorithm::Omp && coded.not_converged > 0.0 {
             out.push(format!(
                 "{} not reach a relative duality gap of {:e} in {} iterations: the worst is {:.3e}",
                 many(coded.not_converged as u64, "row did", "rows did"),
