@@ -263,3 +263,18 @@ def test_priors_of_loadings_and_of_factors(tmp_path):
             FactorAnalysis(2, prior=prior).partial_fit(X).components_
     with pytest.warns(UserWarning, match="rotation=varimax has no effect here: rotation is used only with prior=none"):
         FactorAnalysis(2, prior="laplace", rotation="varimax", max_iter=200, random_state=0).fit(X)
+
+
+@pytest.mark.parametrize("prior", ["laplace", "laplace-loadings", "jeffreys"])
+def test_a_fit_that_ends_after_one_iteration_warns(prior):
+    X = np.random.default_rng(0).normal(size=(120, 4)) @ np.diag([4, 3, 2, 1.0])
+    with pytest.warns(ConvergenceWarning, match="did not converge"):
+        fitted = unmix.FactorAnalysis(2, prior=prior, max_iter=1).fit(X)
+    assert np.isfinite(fitted.components_).all()
+
+
+def test_large_weights_take_no_longer():
+    """The interval of the RMSEA summed as many terms as the square root of the chi-square, 1e9 here."""
+    X = np.random.default_rng(0).normal(size=(60, 5))
+    fit = unmix.FactorAnalysis(1).fit(X, sample_weight=np.full(60, 1e18)).fit_
+    assert 0 <= fit["rmsea_lower"] <= fit["rmsea"] <= fit["rmsea_upper"]

@@ -154,3 +154,14 @@ def test_a_start_with_its_columns_in_another_order_is_refused(frame, tmp_path):
     with pytest.raises(ValueError, match="in another order"):
         unmix.ICA(2, init=first).fit(path)
     unmix.ICA(2, init=first).fit(unmix.open(path, columns=NAMES))
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_sparse_codes_without_sparse_output_become_frames(kind):
+    draw = np.random.default_rng(0)
+    X, atoms = draw.normal(size=(60, 5)), draw.normal(size=(7, 5))
+    for model in (unmix.DictionaryLearning(7, alpha=0.3, random_state=0), unmix.LISTA(atoms, alpha=0.3, max_epochs=1, random_state=0)):
+        plain = model.fit(X).transform(X)
+        framed = model.set_output(transform=kind).transform(X)
+        assert type(plain) is np.ndarray and framed.shape == plain.shape and (framed.to_numpy() == plain).all()
+        assert list(framed.columns) == list(model.get_feature_names_out())

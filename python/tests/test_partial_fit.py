@@ -265,3 +265,14 @@ def test_batches_of_small_weights_count_as_the_rows_that_they_are():
     assert_allclose(grown.explained_variance_, whole.explained_variance_, rtol=1e-8)
     with pytest.raises(NotFittedError, match="more than 1"):
         _ = PCA().partial_fit(X, sample_weight=weights / 2).components_
+
+
+@pytest.mark.parametrize("keep", [pickle.dumps, copy.copy, copy.deepcopy], ids=["pickle", "copy", "deepcopy"])
+@pytest.mark.parametrize("estimator", [unmix.PCA, unmix.PPCA, unmix.FactorAnalysis], ids=lambda e: e.__name__)
+def test_a_copy_leaves_the_sums_of_the_original(estimator, keep):
+    X = np.random.default_rng(0).normal(size=(120, 7)) @ np.diag([5, 4, 3, 2, 1, 1, 1.0])
+    fitted = estimator(2, random_state=0).partial_fit(X)
+    fitted.transform(X)
+    keep(fitted)
+    fitted.partial_fit(X)
+    assert fitted.n_samples_ == 240

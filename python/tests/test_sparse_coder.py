@@ -225,3 +225,20 @@ def test_bad_input(data):
     assert short.report_.outcome == "max_iter" and short.report_.not_converged == len(X)
     one = SparseCoder(A, alpha=0.2).fit(X[:1])
     assert one.transform(X[:1]).shape == (1, len(A))
+
+
+def test_matching_pursuit_has_no_duality_gap_to_reach():
+    draw = np.random.default_rng(0)
+    atoms = draw.normal(size=(9, 7))
+    coder = unmix.SparseCoder(atoms / np.linalg.norm(atoms, axis=1, keepdims=True), algorithm="omp", n_nonzero_coefs=2)
+    report = coder.fit(draw.normal(size=(50, 7))).report_
+    assert report.outcome == "completed" and not report.warnings
+
+
+def test_bad_numbers_of_alphas_and_draws_are_refused():
+    coder = unmix.SparseCoder(np.eye(3), alpha=0.1).fit(np.eye(3))
+    with pytest.raises(ValueError, match="n_alphas must be an integer"):
+        coder.path(np.eye(3), [0.5, 0.1])
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    with pytest.raises(ValueError, match="n_draws must be an integer"):
+        unmix.PPCA(1).fit(X).impute(X, n_draws=2.5)

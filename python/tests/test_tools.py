@@ -369,3 +369,14 @@ def test_bad_digit_variations_are_refused(given, message):
 def test_rows_that_do_not_fit_in_memory_are_refused_with_their_size(make):
     with pytest.raises(MemoryError, match="the data set would need .*choose fewer rows"):
         make(datasets)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_components_that_are_not_finite_are_not_compared(value):
+    wrong, right = np.eye(3, 7), np.eye(3, 7)
+    wrong[1, 2] = value
+    for measure in (metrics.match, metrics.matched_cosine, metrics.subspace_angles):
+        with pytest.raises(ValueError, match="entry 2 of row 1 is not a finite number"):
+            measure(wrong, right)
+    with pytest.raises(ValueError, match="entry 2 of row 1 is not a finite number"):
+        metrics.matched_correlation(wrong, right)

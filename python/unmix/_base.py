@@ -341,7 +341,8 @@ class Estimator(RunOptions, Settings, Input, Coding):
         self._model.save(os.fspath(path))
 
     def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
+        # A copy: scikit-learn may return the attributes themselves, which must stay as they are.
+        state = dict(super().__getstate__())
         if "_model" not in state:
             growing = state.get("_growing")
             # Sums are updated in place, so a copy needs its own.

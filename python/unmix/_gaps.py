@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from sklearn.utils.validation import check_is_fitted
@@ -134,8 +135,8 @@ class Gaps(_Estimator):
         """
         check_is_fitted(self)
         for name, value in (("n_draws", n_draws), ("bootstrap", bootstrap)):
-            if value < 0:
-                raise ValueError(f"{name} must be at least 0, got {value}")
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+                raise ValueError(f"{name} must be an integer of at least 0, got {value!r}")
         wanted = (bool(return_std), int(n_draws), int(bootstrap))
         filled, std, draws, notes = _unmix.impute(self._model, self._rows(X), self._run_arguments(), wanted, seconds(max_seconds))
         for note in notes:

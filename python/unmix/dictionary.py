@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sklearn.utils.validation import check_is_fitted
+
 from ._base import Estimator
 from ._parameters import DictionaryLearningParameters
 from ._input import dense
@@ -255,7 +257,9 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
         >>> DictionaryLearning(n_components=2, alpha=0.01, random_state=0).fit(X).transform([[0, 3, 0]]).round(2)
         array([[0.  , 2.99]])
         """
-        codes: Array = dense(super().transform(X))
+        check_is_fitted(self)
+        # Not by the transform of the base class, whose sparse codes cannot become frames.
+        codes: Array = dense(self._model.encode(self._rows(X), self._run_arguments()))
         return codes
 
     @available_if(_learns_from_a_stream)

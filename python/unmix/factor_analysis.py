@@ -212,8 +212,11 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
             warn(sentence)
         if not self._model.end[1]:
             report = self.report_
+            # A single iteration of a penalised likelihood has no residual.
+            rest = ""
+            if report.residual is not None and report.tol is not None:
+                rest = f": the log-likelihood can still increase by about {report.residual:.3g}, and tol is {report.tol:.3g}"
             warn(
-                "FactorAnalysis did not converge. You might want to increase the number of iterations: the log-likelihood can still increase "
-                f"by about {report.residual:.3g}, and tol is {report.tol:.3g} (outcome '{report.outcome}').",
+                f"FactorAnalysis did not converge. You might want to increase the number of iterations{rest} (outcome '{report.outcome}').",
                 ConvergenceWarning,
             )

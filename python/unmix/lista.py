@@ -242,7 +242,9 @@ class LISTA(LISTAParameters, Estimator):
         >>> net.transform([[-2.0, 0.0]])
         array([[-1.5,  0. ]])
         """
-        codes: Array = dense(super().transform(X))
+        check_is_fitted(self)
+        # Not by the transform of the base class, whose sparse codes cannot become frames.
+        codes: Array = dense(self._model.encode(self._rows(X), self._run_arguments()))
         return codes
 
     def quality(self, X: Rows) -> CodeQuality:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -317,8 +318,8 @@ class SparseCoder(SparseCoderParameters, Estimator):
         array([0., 1., 1., 1.])
         """
         check_is_fitted(self)
-        if n_alphas < 1:
-            raise ValueError(f"n_alphas must be at least 1, got {n_alphas}")
+        if not isinstance(n_alphas, Integral) or n_alphas < 1:
+            raise ValueError(f"n_alphas must be an integer of at least 1, got {n_alphas!r}")
         alphas, numbers = _unmix.sparse_path(self._model, self._rows(X), int(n_alphas), self._run_arguments())
         table = numbers.reshape(len(numbers), len(alphas), 4)
         names = ("objective", "gap", "n_nonzero", "squared_error")

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _unmix
 from .._types import Array, Components, Rows
-from ._components import _pair
+from ._components import _check_finite, _pair
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -139,6 +139,8 @@ def matched_correlation(a: ArrayLike, b: ArrayLike) -> Match:
     first, second = (np.asarray(m, dtype=np.float64) for m in (a, b))
     if first.ndim != 2 or second.ndim != 2 or len(first) != len(second):
         raise ValueError(f"tables must have one row for each of the same samples, but have shapes {first.shape} and {second.shape}")
+    for table in (first, second):
+        _check_finite(table, "tables")
     return _correlated(first, second, False)
 
 
