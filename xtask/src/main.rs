@@ -21,12 +21,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
-        ["test"] => {
-            print_skipped(test_rust(TestScope::Everyday).and_then(|()| test_python(TestScope::Everyday)))
-        }
-        ["test", "all"] => {
-            print_skipped(test_rust(TestScope::All).and_then(|()| test_python(TestScope::All)))
-        }
+        ["test"] => print_skipped(test_both(TestScope::Everyday)),
+        ["test", "all"] => print_skipped(test_both(TestScope::All)),
         ["test", "rust"] => print_skipped(test_rust(TestScope::Everyday)),
         ["test", "python"] => test_python(TestScope::Everyday),
         ["torture"] => torture(),
@@ -68,6 +64,16 @@ impl TestScope {
         let name = if self == TestScope::All { "requirements-all.txt" } else { "requirements.txt" };
         root().join("python").join("tests").join(name)
     }
+}
+
+/// The Python packages are downloaded and installed while Rust compiles.
+fn test_both(scope: TestScope) -> Done {
+    std::thread::scope(|threads| {
+        // `test_python` makes what could not be made, and reports why.
+        threads.spawn(move || environment(scope));
+        test_rust(scope)
+    })
+    .and_then(|()| test_python(scope))
 }
 
 fn test_rust(scope: TestScope) -> Done {
@@ -285,12 +291,27 @@ fn cargo(arguments: &[&str]) -> Done {
     run(Command::new(env!("CARGO")).args(arguments).current_dir(root()))
 }
 
+/// Runs a command, and prints how long it took if that is more than a few seconds.
 fn run(command: &mut Command) -> Done {
+    let begun = std::time::Instant::now();
     match command.status() {
-        Ok(status) if status.success() => Ok(()),
+        Ok(status) if status.success() => {
+            let seconds = begun.elapsed().as_secs();
+            if seconds >= 5 {
+                println!("{seconds} s: {}", shown(command));
+            }
+            Ok(())
+        }
         Ok(status) => Err(format!("{command:?} ended with {status}")),
         Err(e) => Err(format!("{command:?} cannot be started: {e}")),
     }
+}
+
+/// The name of a program and its first arguments.
+fn shown(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default();
+    let arguments = command.get_args().take(4);
+    [program].into_iter().chain(arguments).map(|a| a.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
 fn root() -> PathBuf {
