@@ -173,3 +173,38 @@ def test_codes_of_no_components_keep_their_number_of_rows(tmp_path):
     model = PCA(0).fit(X)
     model.encode(X, out=tmp_path / "none.npy")
     assert np.load(tmp_path / "none.npy").shape == model.transform(X).shape == (len(X), 0)
+
+
+def test_pages_replace_neither_data_nor_what_they_read(folder):
+    np.savetxt("rows.csv", X, delimiter=",")
+    model = PCA(2).fit("rows.csv")
+    before = open("rows.csv").read()
+    with pytest.raises(ValueError, match="does not end in .html"):
+        unmix.report(model, "rows.csv", path="rows.csv")
+    os.rename("rows.csv", "rows.html")
+    for rows in (["rows.html"], unmix.open("rows.html", input_format="csv")):
+        with pytest.raises(ValueError, match="read by the same call"):
+            unmix.report(model, rows, path="rows.html")
+    assert open("rows.html").read() == before
+
+
+def test_an_empty_selection_is_not_everything(folder):
+    np.save("rows.npy", X)
+    with pytest.raises(ValueError, match="columns must name at least one column"):
+        unmix.open("rows.npy", columns=[])
+    with pytest.raises(ValueError, match="rules must name at least one rule"):
+        unmix.select_components(X, [])
+
+
+def test_integers_out_of_range_are_refused_by_name(folder):
+    np.save("rows.npy", X)
+    for call, name in [
+        (lambda: unmix.open("rows.npy", rows=(0, 2**64)), "rows"),
+        (lambda: unmix.open("rows.npy").head(2**64), "n must"),
+        (lambda: unmix.datasets.ppca(seed=2**64), "seed"),
+        (lambda: unmix.set_num_threads(2**64), "n must"),
+        (lambda: unmix.shards.gather(b"", X, -1), "first_row"),
+        (lambda: unmix.PPCA(2).fit(X).sample(1.9), "n_samples"),
+    ]:
+        with pytest.raises(ValueError, match=name):
+            call()

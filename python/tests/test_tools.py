@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import subspace_angles as reference_angles
 from scipy.optimize import linear_sum_assignment
 
+import unmix
 from unmix import ICA, PCA, SparseCoder, datasets, metrics, plot
 
 matplotlib.use("agg")
@@ -380,3 +381,35 @@ def test_components_that_are_not_finite_are_not_compared(value):
             measure(wrong, right)
     with pytest.raises(ValueError, match="entry 2 of row 1 is not a finite number"):
         metrics.matched_correlation(wrong, right)
+
+
+@pytest.mark.parametrize("size", [np.nan, np.inf])
+def test_data_sets_of_numbers_that_are_not_finite_are_refused(size):
+    with pytest.raises(ValueError, match="signal must be finite"):
+        datasets.low_rank_plus_noise(5, 4, 2, signal=size)
+    with pytest.raises(ValueError, match="noise must be finite"):
+        datasets.patterns(5, 4, 2, noise=size)
+
+
+def test_positions_that_are_not_finite_are_refused():
+    positions = np.zeros((5, 2))
+    positions[3, 1] = np.nan
+    X = np.random.default_rng(0).normal(size=(30, 5))
+    with pytest.raises(ValueError, match="that of column 3 is"):
+        unmix.report(PCA(2).fit(X), positions=positions)
+
+
+def test_figures_and_probes_take_files(tmp_path):
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(60, 5))
+    X[draw.random(X.shape) < 0.1] = np.nan
+    np.save(tmp_path / "rows.npy", X)
+    full = np.abs(draw.normal(size=(60, 4)))
+    np.save(tmp_path / "codes.npy", full)
+    labels = draw.integers(2, size=60)
+    for rows in (tmp_path / "rows.npy", unmix.open(tmp_path / "rows.npy")):
+        plot.gaps(rows)
+        plot.held_out(unmix.PPCA(2).fit(X), rows)
+    want = metrics.sparse_probing(full, labels, k=1)
+    for codes in (tmp_path / "codes.npy", unmix.open(tmp_path / "codes.npy")):
+        assert_array_equal(metrics.sparse_probing(codes, labels, k=1).codes, want.codes)

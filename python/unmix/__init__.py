@@ -291,6 +291,9 @@ def _places(positions: ArrayLike) -> list[tuple[float, float]]:
     places = np.asarray(positions, dtype=np.float64)
     if places.ndim != 2 or places.shape[1] != 2:
         raise ValueError(f"positions must have two coordinates for each column, but have shape {places.shape}")
+    if not np.isfinite(places).all():
+        row = int(np.argwhere(~np.isfinite(places).all(axis=1))[0, 0])
+        raise ValueError(f"positions must be finite, but that of column {row} is {tuple(places[row].tolist())}")
     return [(float(x), float(y)) for x, y in places]
 
 
@@ -419,7 +422,7 @@ def report(
 
     from ._biclusters import Biclusters, biclusters
     from ._html import Page
-    from ._input import labels, row_names
+    from ._input import labels, refuse_overwriting, row_names
     from ._options import default_of
     from ._written import report_source
 
@@ -445,6 +448,10 @@ def report(
     options["max_seconds"] = None if refits is None else refits[2]
     shown = (title, other, rate, places, names, refits, shown_pairs, report_source(X, options))
     if path is not None:
+        # So that a typing error does not replace a data file by a page.
+        if not os.fspath(path).lower().endswith((".html", ".htm")) and not os.path.isdir(path):
+            raise ValueError(f"a report is an HTML page, but {os.fspath(path)} does not end in .html; choose such a name")
+        refuse_overwriting(X, path)
         model._model.page(os.fspath(path), model._run_arguments(), rows, named, shown)
         return None
     with tempfile.TemporaryDirectory() as folder:

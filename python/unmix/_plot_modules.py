@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._figure import axes_or_new, figure_of, given_axes
+from ._input import dense
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def _drawn_names(found: Biclusters, which: str, members: Array) -> list[str]:
 
 
 def _standardised(X: Any, found: Biclusters) -> Array:
-    x = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
+    x = np.asarray(dense(X), dtype=float)
     if x.shape != (found.rows_.shape[1], found.columns_.shape[1]):
         raise ValueError(f"X has shape {x.shape}, but the modules are of {found.rows_.shape[1]} rows and {found.columns_.shape[1]} columns")
     scale = x.std(axis=0)

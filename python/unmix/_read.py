@@ -208,6 +208,8 @@ class Files:
         """
         if not isinstance(n, Integral) or n < 0:
             raise ValueError(f"n must be a non-negative integer, got {n!r}")
+        if n >= 2**64:
+            raise ValueError(f"n must be an integer below 2**64, got {n!r}")
         return self._files.read(_run_arguments(), int(n))
 
     def read(self) -> ArrayOrSparse:

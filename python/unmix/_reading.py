@@ -24,6 +24,8 @@ def _columns(name: str, columns: Any) -> str | None:
     if not isinstance(columns, Iterable):
         raise TypeError(f"{name} {form}, got {columns!r}")
     columns = list(columns)
+    if name == "columns" and not columns:
+        raise ValueError("columns must name at least one column, got none; None reads all")
     for column in columns:
         if not isinstance(column, str) and not _is_integer(column):
             raise TypeError(f"{name} {form}, got {column!r} in it")
@@ -116,7 +118,7 @@ def _range(rows: Any) -> tuple[int, int | None] | None:
     else:
         start, stop, step = (*rows, None) if isinstance(rows, (tuple, list)) and len(rows) == 2 else (None, None, 0)
     bounds = [bound for bound in (start, stop) if bound is not None]
-    if step not in (None, 1) or any(not isinstance(bound, Integral) or bound < 0 for bound in bounds):
+    if step not in (None, 1) or any(not isinstance(bound, Integral) or not 0 <= bound < 2**64 for bound in bounds):
         raise ValueError(f"rows must be the first row and the one after the last, as in (100, 200) or (100, None), got {rows!r}")
     return int(start or 0), None if stop is None else int(stop)
 

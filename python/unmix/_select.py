@@ -424,6 +424,8 @@ def select_components(
     (3, 3)
     """
     requested: list[str | float] = [] if rules is None else [rules] if isinstance(rules, (str, float)) else list(rules)
+    if rules is not None and not requested:
+        raise ValueError("rules must name at least one rule, got none; None is the default")
     for rule in requested:
         if not isinstance(rule, (str, float)):
             raise TypeError(f"rules must be names of rules or shares between 0 and 1, got {rule!r}")

@@ -42,6 +42,8 @@ def set_num_threads(n: int | None) -> None:
     global _chosen
     if n is not None and (not isinstance(n, Integral) or n < 1):
         raise ValueError(f"n must be a positive integer, or None for the default, got {n!r}")
+    if n is not None and n >= 2**31:
+        raise ValueError(f"n must be an integer below 2**31, got {n!r}")
     _chosen = n is not None
     _unmix.set_num_threads(0 if n is None else int(n))
 
@@ -73,7 +75,7 @@ def get_num_threads() -> int:
 def threads_here() -> int:
     """Return 1 inside a joblib worker of any backend, unless the number was set; else 0, which means the default."""
     parallel = sys.modules.get("joblib.parallel")
-    if parallel is None or _chosen or os.environ.get("UNMIX_NUM_THREADS"):
+    if parallel is None or _chosen or (_variable_error is None and os.environ.get("UNMIX_NUM_THREADS")):
         return 0
     # What joblib itself tests first: workers and blocks of parallel_config have one.
     here = getattr(parallel, "_backend", None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -182,8 +184,8 @@ class Probabilistic(Gaps, Incremental, Estimator):
         (1000, 2)
         """
         check_is_fitted(self)
-        if n_samples < 0:
-            raise ValueError(f"n_samples must be at least 0, got {n_samples}")
+        if not isinstance(n_samples, Integral) or not 0 <= n_samples < 2**63:
+            raise ValueError(f"n_samples must be an integer of at least 0, got {n_samples!r}")
         seed = int(check_random_state(random_state).randint(2**31 - 1, dtype=np.int64))
         return _unmix.sample(self._model, int(n_samples), seed).astype(self.mean_.dtype, copy=False)
 

@@ -155,7 +155,7 @@ class RFN(RFNParameters, Likelihood, Estimator):
     Rows are ``x = mean_ + h @ components_ + e`` with normal ``h`` and ``e``. The posterior of ``h`` is approximated by distributions with
     non-negative means (the codes), normalised to second moment 1 over the rows for each unit. ``e_step="plain"`` rectifies and normalises
     the posterior means, as in the published tables; the convergence theorem of the paper does not apply to it. ``"coordinate"`` and
-    ``"cascade"`` never decrease the objective, hold the codes of all rows in memory, and encode by non-negative least squares.
+    ``"cascade"`` never decrease the objective, unless ``l1``, ``l2`` or ``w_max`` changes the loadings after a step; they hold the codes of all rows in memory, and encode by non-negative least squares.
 
     References
     ----------

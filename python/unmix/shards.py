@@ -122,6 +122,8 @@ def gather(job: bytes, rows: Rows, first_row: int, sample_weight: ArrayLike | No
     else:
         here = _file(here) if _is_path(here) else np.asarray(here)
     weights = None if sample_weight is None else [float(weight) for weight in np.asarray(sample_weight, dtype=np.float64)]
+    if not isinstance(first_row, Integral) or not 0 <= first_row < 2**64:
+        raise ValueError(f"first_row must be an integer of at least 0, got {first_row!r}")
     return _unmix.gather_shards(bytes(job), here, int(first_row), weights, (0, threads_here(), 0))
 
 

@@ -209,9 +209,7 @@ impl<'a> Job<'a> {
             return Ok(0);
         }
         let (names, trailing) = self.columns(map);
-        if *map == Map::Encode {
-            check_kept(&input.kept, &names)?;
-        }
+        check_kept(&input.kept, &names)?;
         let mut writer =
             TableWriter::create(&self.output, Shape { names, trailing, kept: input.kept, n_rows }, dtype)?;
         if *map == Map::Labels {
@@ -309,11 +307,13 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Refuses columns that are copied to the output and have the name of a code there: a later `decode` could not distinguish them.
-fn check_kept(kept: &[(String, Vec<String>)], codes: &[String]) -> Result<(), Failure> {
-    let Some((name, _)) = kept.iter().find(|(name, _)| codes.contains(name)) else { return Ok(()) };
+/// Refuses columns that are copied to the output and have the name of another column there, such as a code: a later `decode` could not
+/// distinguish them.
+fn check_kept(kept: &[(String, Vec<String>)], others: &[String]) -> Result<(), Failure> {
+    let Some((name, _)) = kept.iter().find(|(name, _)| others.contains(name)) else { return Ok(()) };
     Err(Failure::Usage(format!(
-        "the column '{name}' cannot be kept beside the codes: one of them has this name; rename the column in the input, or leave it out of --keep"
+        "the column '{name}' cannot be kept: another column of the output has this name; rename the column in the input, or leave it out of \
+         --keep"
     )))
 }
 

@@ -149,6 +149,7 @@ fn matched(a: &Matrix<f64>, b: &Matrix<f64>, non_negative: bool) -> Match {
     let (ka, kb) = (a.rows(), b.rows());
     assert_eq!(a.cols(), b.cols(), "rows of {} and of {} numbers cannot be compared", a.cols(), b.cols());
     assert!(ka <= kb, "{ka} rows cannot be matched one to one with {kb}");
+    let (a, b) = (&of_usual_lengths(a), &of_usual_lengths(b));
     let norm = |r: &[f64]| r.iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
     let cosine = Matrix::from_fn(ka, kb, |i, j| {
         let dot: f64 = a.row(i).iter().zip(b.row(j)).map(|(x, y)| x * y).sum();
@@ -164,6 +165,19 @@ fn matched(a: &Matrix<f64>, b: &Matrix<f64>, non_negative: bool) -> Match {
         cosine: (0..ka).map(|i| alike[(i, order[i])]).collect(),
         order,
     }
+}
+
+/// The same rows; those with squares that overflow or underflow divided by their largest entry. Only their directions count.
+fn of_usual_lengths(m: &Matrix<f64>) -> Matrix<f64> {
+    let mut m = m.clone();
+    for i in 0..m.rows() {
+        let squares: f64 = m.row(i).iter().map(|x| x * x).sum();
+        let largest = m.row(i).iter().fold(0.0f64, |l, x| l.max(x.abs()));
+        if !(1e-200..1e200).contains(&squares) && largest > 0.0 && largest.is_finite() {
+            m.row_mut(i).iter_mut().for_each(|x| *x /= largest);
+        }
+    }
+    m
 }
 
 /// Optimal pairs of rows and columns of a matrix of similarities, as many as the smaller number of these, in
@@ -248,6 +262,23 @@ pub fn assignment(cost: &Matrix<f64>) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::num::random::Stream;
+
+    /// Only directions count: squares of the numbers overflow or underflow here.
+    #[test]
+    fn rows_of_any_length_are_matched() {
+        let s = Stream::new(4, 0);
+        let a = Matrix::from_fn(3, 5, |i, j| s.normal((i * 5 + j) as u64));
+        for size in [1e-300, 1e-170, 1e-150, 1.0, 1e160, 1e300] {
+            let b = Matrix::from_fn(3, 5, |i, j| -size * a[(2 - i, j)]);
+            for (first, second) in [(&a, &b), (&b, &a), (&b, &b)] {
+                let found = match_rows(first, second);
+                assert!(found.cosine.iter().all(|c| (c - 1.0).abs() < 1e-14), "{size}: {:?}", found.cosine);
+            }
+            assert_eq!((match_rows(&a, &b).order, match_rows(&a, &b).sign), (vec![2, 1, 0], vec![-1.0; 3]));
+        }
+        let zero = Matrix::zeros(3, 5);
+        assert_eq!(matched_cosine(&a, &zero), 0.0);
+    }
 
     #[test]
     fn small_angles_keep_their_digits() {

@@ -12,7 +12,7 @@ from .. import _unmix
 from .._input import in_memory
 from .._record import DigitRows, PatternRows
 from .._types import Array, Rows
-from ._checks import _check
+from ._checks import _check, _check_size
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -178,6 +178,7 @@ def patterns(
     (100, 64)
     """
     _check(n_samples=(n_samples, 1), side=(side, 1), n_patterns=(n_patterns, 1), seed=(seed, 0))
+    _check_size(noise=noise)
     if n_patterns > side * side:
         raise ValueError(f"n_patterns must be at most {side * side}, the number of pixels, got {n_patterns}")
     made = _unmix.patterns(int(n_samples), int(side), int(n_patterns), float(noise), int(seed))

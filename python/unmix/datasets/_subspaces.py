@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from .. import _unmix
 from .._record import LatentRows, LowRankRows, SubspaceRows
-from ._checks import _check
+from ._checks import _check, _check_size
 
 
 def low_rank_plus_noise(
@@ -48,6 +48,7 @@ def low_rank_plus_noise(
     (100, 20)
     """
     _check(n_samples=(n_samples, 1), n_features=(n_features, 1), n_components=(n_components, 1), seed=(seed, 0))
+    _check_size(signal=signal)
     if n_components > n_features:
         raise ValueError(f"n_components must be at most n_features={n_features}, got {n_components}")
     made = _unmix.low_rank_plus_noise(int(n_samples), int(n_features), int(n_components), float(signal), int(seed))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from .._input import dense, in_memory
 from .._record import ProbingScores
 from .._types import Array, Rows, Seed
 
@@ -82,7 +83,7 @@ def sparse_probing(
     """
     import scipy.sparse
 
-    table: Any = codes
+    table: Any = in_memory(codes)
     table = scipy.sparse.csr_array(table) if scipy.sparse.issparse(table) else np.asarray(table, dtype=np.float64)
     given = np.asarray(labels)
     if table.ndim != 2 or given.ndim != 1 or table.shape[0] != len(given):
@@ -90,7 +91,7 @@ def sparse_probing(
     numbers = [int(number) for number in np.atleast_1d(k)]
     if not numbers or min(numbers) < 1 or max(numbers) > table.shape[1]:
         raise ValueError(f"k must be numbers of units from 1 to {table.shape[1]}, got {tuple(numbers)}")
-    raw = None if X is None else np.asarray(X, dtype=np.float64)
+    raw = None if X is None else np.asarray(dense(X), dtype=np.float64)
     if raw is not None and (raw.ndim != 2 or len(raw) != len(given)):
         raise ValueError(f"X must have one row for each label, but has shape {raw.shape} for labels of shape {given.shape}")
     names, classes = np.unique(given, return_inverse=True)

@@ -294,9 +294,12 @@ fn a_kept_column_with_the_name_of_a_code_is_refused_by_encode_and_by_decode() {
     b.write("d.csv", "pca0,b,c\n1,2,3\n4,5,7\n2,2,9\n");
     b.ok("fit pca d.csv --drop pca0 -k 1 -o m.safetensors -q");
     let kept = b.run("encode m.safetensors d.csv --keep pca0 -o codes.csv");
-    let words = "the column 'pca0' cannot be kept beside the codes: one of them has this name; rename the column in the input, or leave it out of --keep";
+    let words = "the column 'pca0' cannot be kept: another column of the output has this name; rename the column in the input, or leave it out of --keep";
     assert!(kept.code == 2 && kept.err.contains(words), "{}", kept.err);
     assert!(!b.path("codes.csv").exists());
+    b.write("scored.csv", "log_likelihood,b,c\n1,2,3\n4,5,7\n2,2,9\n");
+    let kept = b.run("score m.safetensors scored.csv --keep log_likelihood");
+    assert!(kept.code == 2 && kept.err.contains("another column of the output"), "{}", kept.err);
     b.ok("encode m.safetensors d.csv -o codes.csv -q");
     let plain = b.ok("decode m.safetensors codes.csv").out;
     // The same header by another program.
