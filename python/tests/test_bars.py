@@ -169,9 +169,7 @@ def test_errors_of_deflation_are_those_of_scikit_learn_and_depend_on_the_initial
         given = dict(algorithm="deflation", tol=1e-12, max_iter=2000)
         begin = np.linalg.qr(rng.randn(6, 6))[0]
         theirs = Reference(w_init=begin, **given).fit(X)
-        # The same initial vectors in unmix's whitened coordinates.
-        probe = ICA(max_iter=1, tol=1e3).fit(X)
-        ours = FastICA(w_init=begin @ theirs.whitening_ @ (probe.rotation_ * probe.scale_), **given).fit(X)
+        ours = FastICA(w_init=begin, **given).fit(X)
         same.append(amari_distance(ours, mixing) / amari_distance(theirs, mixing))
         again = Reference(w_init=np.linalg.qr(rng.randn(6, 6))[0], **given).fit(X)
         other.append(amari_distance(again, mixing) / amari_distance(theirs, mixing))

@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
 
 import unmix
 from unmix import PCA, PPCA, RFN, FactorAnalysis, FastICA, RobustPCA, SparseCoder, SubspaceClustering, plot
@@ -256,8 +257,16 @@ def test_atoms_are_sorted_by_use_with_histograms_of_use_and_of_rows():
     assert len(plot.atoms(coder, n_atoms=3).axes) == 3
     with pytest.raises(ValueError, match="holds 9 numbers, but the model has 4 features"):
         plot.atoms(coder, feature_shape=(3, 3))
-    with pytest.raises(ValueError, match="n_atoms must be at least 1, got 0"):
-        plot.atoms(coder, n_atoms=0)
+    for wrong in (0, 1.5):
+        with pytest.raises(ValueError, match=f"n_atoms must be an integer of at least 1, got {wrong}"):
+            plot.atoms(coder, n_atoms=wrong)
+    with pytest.raises(ValueError, match=r"feature_shape must be the lengths of the axes of a sample, as in \(28, 28\), got \(-2, -2\)"):
+        plot.atoms(coder, feature_shape=(-2, -2))
+    assert len(plot.atoms(coder, feature_shape=4).axes) == len(coder.components_)
+    with pytest.raises(TypeError, match="a figure of atoms needs a model with components, and SubspaceClustering has none"):
+        plot.atoms(SubspaceClustering(2).fit(draw.randn(20, 4)))
+    with pytest.raises(NotFittedError):
+        plot.atoms(SparseCoder(dictionary))
 
 
 def arrows_of(ax):

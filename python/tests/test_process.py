@@ -192,9 +192,15 @@ def test_the_number_of_threads_can_be_chosen(monkeypatch):
 @pytest.mark.parametrize("value, wrong", [("two", True), ("0", True), ("-1", True), ("1.5", True), ("", False), ("2", False)])
 def test_a_number_of_threads_that_is_none_warns_on_import(value, wrong):
     environment = {**os.environ, "UNMIX_NUM_THREADS": value, "PYTHONPATH": os.pathsep.join(sys.path)}
-    code = "import unmix; print(unmix.get_num_threads())"
+    code = (
+        "import joblib, unmix; print(unmix.get_num_threads())\n"
+        "print(*joblib.Parallel(2, backend='threading')(joblib.delayed(unmix.get_num_threads)() for _ in range(2)))"
+    )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
-    assert ran.returncode == 0 and int(ran.stdout) >= 1, ran.stderr
+    assert ran.returncode == 0, ran.stderr
+    here, workers = ran.stdout.splitlines()
+    # A value that is not valid counts as none, also in workers, which then use one thread.
+    assert int(here) >= 1 and workers == ("2 2" if value == "2" else "1 1")
     assert ("UNMIX_NUM_THREADS" in ran.stderr and "positive integer" in ran.stderr) == wrong, ran.stderr
 
 

@@ -307,6 +307,12 @@ def test_a_topography_interpolates_the_values_at_its_sensors():
         plot.topography([1, 2, 3], places)
     with pytest.raises(TypeError, match=r"give a column of its mixing_, as in model.mixing_\[:, 0\]"):
         plot.topography(PCA(2).fit(np.eye(4)), places)
+    with pytest.raises(ValueError, match=r"values must be finite, and \[2\] is not"):
+        plot.topography([1, 2, np.nan], places[:3])
+    with pytest.raises(ValueError, match="values must be numbers: could not convert"):
+        plot.topography(["Fz", 2, 3], places[:3])
+    with pytest.raises(ValueError, match="two sensors have the same position"):
+        plot.topography([1, 2, 3, 4], [[0, 0], [0, 0], [0, 1], [1, 0]])
 
 
 def test_digit_variations_keep_the_digits_and_label_the_shapes(tmp_path):

@@ -56,7 +56,8 @@ class FastICA(FastICAParameters, Sources):
         Convergence tolerance: the largest ``1 - abs(<w_new, w_old>)`` over the rows of the rotation, about half the square of the
         angle.
     w_init : array-like of shape (n_components, n_components) or None, path or Files, default=None
-        Initial unmixing matrix, in whitened coordinates; None for a random rotation.
+        Initial unmixing matrix, in whitened coordinates along axes whose first entries are positive, as in scikit-learn; None for a
+        random rotation.
     whiten_solver : {"svd", "eigh"}, default="svd"
         Accepted for compatibility with scikit-learn: the solver is chosen by the shape of the data, and singular values are used
         wherever a scatter matrix does not resolve all directions.
@@ -211,7 +212,7 @@ class FastICA(FastICAParameters, Sources):
     def _by_callable(self, rows: Array, seed: int) -> tuple[Array, int, bool, float | None]:
         """Rows of the rotation estimated with a callable, the number of iterations, whether it converged, and the last change."""
         if self.whiten:
-            z = ((rows - self.mean_) @ (self.rotation_ / self.scale_)).T
+            z = ((rows - self.mean_) @ (self.rotation_ / self.scale_) * self._signs()).T
         else:
             z = rows.T.astype(self.mean_.dtype, copy=False)
         fun: Any = self.fun
@@ -233,6 +234,10 @@ class FastICA(FastICAParameters, Sources):
             return symmetric(z, g, first, self.max_iter, self.tol)
         return deflation(z, g, first, self.max_iter, self.tol)
 
+    def _signs(self) -> Array:
+        """Signs of the axes of whitened coordinates, relative to those of ``rotation_``: as in scikit-learn, no first entry is negative."""
+        return np.where(self.rotation_[0] < 0, -1, 1)
+
     def _adopt(self, model: _unmix.Model) -> None:
         ended: tuple[int, bool, float | None] | None = vars(self).get("_ended")
         if ended is not None:
@@ -245,7 +250,7 @@ class FastICA(FastICAParameters, Sources):
         attributes.pop("whitening_", None)
         if "scale_" in attributes:
             root = np.sqrt(model.end[3])
-            attributes["whitening_"] = fixed((self.rotation_ / self.scale_ / root).T.astype(self.mean_.dtype, copy=False))
+            attributes["whitening_"] = fixed((self.rotation_ / self.scale_ / root * self._signs()).T.astype(self.mean_.dtype, copy=False))
 
     def _forget(self) -> None:
         super()._forget()
@@ -275,7 +280,7 @@ class FastICA(FastICAParameters, Sources):
     def _unmixing(self) -> Array:
         """The unmixing matrix to apply after ``whitening_``."""
         check_is_fitted(self)
-        root = np.sqrt(self._model.end[3]) if "scale_" in vars(self) else 1.0
+        root = np.sqrt(self._model.end[3]) * self._signs() if "scale_" in vars(self) else 1.0
         return (self.second_rotation_.T * root).astype(self.mean_.dtype, copy=False)
 
     def transform(self, X: Rows, copy: bool = True) -> Array:
@@ -392,7 +397,8 @@ def fastica(
         Convergence tolerance: the largest ``1 - abs(<w_new, w_old>)`` over the rows of the rotation, about half the square of the
         angle.
     w_init : array-like of shape (n_components, n_components) or None, path or Files, default=None
-        Initial unmixing matrix, in whitened coordinates; None for a random rotation.
+        Initial unmixing matrix, in whitened coordinates along axes whose first entries are positive, as in scikit-learn; None for a
+        random rotation.
     whiten_solver : {"svd", "eigh"}, default="svd"
         Accepted for compatibility with scikit-learn: the solver is chosen by the shape of the data, and singular values are used
         wherever a scatter matrix does not resolve all directions.

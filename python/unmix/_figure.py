@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from ._base import Estimator
     from ._types import AxesOfPanels
 
 
@@ -41,3 +44,32 @@ def given_axes(axes: AxesOfPanels, needed: int, what: str) -> list[Axes]:
 def figure_of(ax: Axes) -> Figure:
     """The figure of axes; of those in a subfigure the subfigure, which has the methods of a figure that are needed."""
     return cast("Figure", ax.figure)
+
+
+def check_has_components(model: Estimator, figure: str) -> None:
+    """Fitted estimators with at least one row in ``components_`` pass."""
+    if not hasattr(model, "_model"):
+        check_is_fitted(model)
+        raise TypeError(f"{figure} needs a fitted estimator of unmix, got one of {type(model).__name__}")
+    if not hasattr(model, "components_"):
+        raise TypeError(f"{figure} needs a model with components, and {type(model).__name__} has none")
+    if not len(model.components_):
+        raise ValueError(f"{figure} is not possible: the fitted {type(model).__name__} has 0 components")
+
+
+def shape_of_sample(model: Estimator, given: Any, features: int) -> tuple[int, ...]:
+    """``given``, the shape of the model, or that of a row, checked against the number of features."""
+    if given is None:
+        return tuple(model._model.feature_shape or (features,))
+    shape = (given,) if isinstance(given, Integral) else tuple(given)
+    if any(not isinstance(side, Integral) or int(side) < 1 for side in shape):
+        raise ValueError(f"feature_shape must be the lengths of the axes of a sample, as in (28, 28), got {given!r}")
+    if np.prod(shape) != features:
+        raise ValueError(f"feature_shape={given} holds {np.prod(shape)} numbers, but the model has {features} features")
+    return shape
+
+
+def check_count(name: str, given: Any) -> None:
+    """A number of panels is an integer of at least 1, or None for the default."""
+    if given is not None and (not isinstance(given, Integral) or int(given) < 1):
+        raise ValueError(f"{name} must be an integer of at least 1, got {given!r}")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from ._figure import figure_of, given_axes
+from ._figure import check_count, check_has_components, figure_of, given_axes, shape_of_sample
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -66,14 +65,10 @@ def atoms(
     >>> [ax.get_xlabel() for ax in unmix.plot.atoms(model, X, feature_shape=(4, 4)).axes]
     ['', 'share of rows that use an atom', 'atoms per row']
     """
-    check_is_fitted(model)
+    check_has_components(model, "a figure of atoms")
     drawn = np.asarray(model.components_, dtype=np.float64)
-    p = drawn.shape[1]
-    shape = tuple(feature_shape or model._model.feature_shape or (p,))
-    if np.prod(shape) != p:
-        raise ValueError(f"feature_shape={shape} holds {np.prod(shape)} numbers, but the model has {p} features")
-    if n_atoms is not None and n_atoms < 1:
-        raise ValueError(f"n_atoms must be at least 1, got {n_atoms}")
+    shape = shape_of_sample(model, feature_shape, drawn.shape[1])
+    check_count("n_atoms", n_atoms)
     used = None if X is None else _used(model, X)
     usage = getattr(model, "usage_", None) if used is None else used.mean(axis=0)
     order = np.arange(len(drawn)) if usage is None else np.argsort(-np.asarray(usage), kind="stable")

@@ -104,7 +104,7 @@ def _axes(axes: Any) -> list[int]:
     if axes is None:
         return []
     given = list(axes) if isinstance(axes, (tuple, list)) else [axes]
-    if not given or any(not isinstance(axis, Integral) or axis < 0 for axis in given):
+    if not given or any(not isinstance(axis, Integral) or int(axis) < 0 for axis in given):
         raise ValueError(f"rows_axis must be the number of an axis, from 0, or several as in (0, 1), got {axes!r}")
     return [int(axis) for axis in given]
 
@@ -118,7 +118,7 @@ def _range(rows: Any) -> tuple[int, int | None] | None:
     else:
         start, stop, step = (*rows, None) if isinstance(rows, (tuple, list)) and len(rows) == 2 else (None, None, 0)
     bounds = [bound for bound in (start, stop) if bound is not None]
-    if step not in (None, 1) or any(not isinstance(bound, Integral) or not 0 <= bound < 2**64 for bound in bounds):
+    if step not in (None, 1) or any(not isinstance(bound, Integral) or not 0 <= int(bound) < 2**64 for bound in bounds):
         raise ValueError(f"rows must be the first row and the one after the last, as in (100, 200) or (100, None), got {rows!r}")
     return int(start or 0), None if stop is None else int(stop)
 

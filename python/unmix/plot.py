@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import ordered
-from ._figure import axes_or_new, figure_of
+from ._figure import axes_or_new, check_count, check_has_components, figure_of, shape_of_sample
 from ._plot_atoms import atoms
 from ._plot_biplot import biplot
 from ._plot_gaps import gaps, held_out
@@ -146,17 +146,14 @@ def components(
     """
     if which not in ("patterns", "filters"):
         raise ValueError(f"which must be 'patterns' or 'filters', got {which!r}")
-    check_is_fitted(model)
+    check_has_components(model, "a figure of components")
     # With 'zca', codes are rotated back to the columns: columns of mixing_ are not the patterns of components, which are the axes.
     turned = getattr(model, "whiten", None) == "zca"
     drawn = model.components_ if which == "filters" or turned else model.mixing_.T
     import matplotlib.pyplot as plt
 
-    shape = tuple(feature_shape or model._model.feature_shape or (model.n_features_in_,))
-    if np.prod(shape) != model.n_features_in_:
-        raise ValueError(f"feature_shape={shape} holds {np.prod(shape)} numbers, but the model has {model.n_features_in_} features")
-    if n_components is not None and n_components < 1:
-        raise ValueError(f"n_components must be at least 1, got {n_components}")
+    shape = shape_of_sample(model, feature_shape, model.n_features_in_)
+    check_count("n_components", n_components)
     count = min(n_components or 25, len(drawn))
     columns = min(count, 5) or 1
     pictures = len(shape) == 2 or (len(shape) == 3 and shape[-1] == 3)
@@ -285,12 +282,14 @@ def topography(values: ArrayLike, positions: ArrayLike, ax: Axes | None = None, 
 
     if hasattr(values, "mixing_"):
         raise TypeError("values is a model, and a map has one number for each sensor; give a column of its mixing_, as in model.mixing_[:, 0]")
-    z, places = np.asarray(values, dtype=np.float64), np.asarray(positions, dtype=np.float64)
+    z, places = (_numbers(*given) for given in (("values", values), ("positions", positions)))
     if z.ndim != 1 or places.shape != (len(z), 2) or len(z) < 3:
         raise ValueError(
             f"values must be one number and positions two coordinates for each of at least 3 sensors, but they have shapes {z.shape} "
             f"and {places.shape}"
         )
+    if len(np.unique(places, axis=0)) < len(places):
+        raise ValueError("two sensors have the same position; give each sensor one of its own")
     ax = axes_or_new(ax)
     head = 1.04 * np.hypot(*places.T).max()
     x, y = np.meshgrid(*[np.linspace(-head, head, 96)] * 2)
@@ -308,6 +307,16 @@ def topography(values: ArrayLike, positions: ArrayLike, ax: Axes | None = None, 
     ax.set_aspect("equal")
     ax.set_axis_off()
     return ax
+
+
+def _numbers(name: str, given: ArrayLike) -> Array:
+    try:
+        numbers = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers: {error}") from None
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{name} must be finite, and {np.argwhere(~np.isfinite(numbers))[0].tolist()} is not; leave such sensors out")
+    return numbers
 
 
 def _bars(ax: Axes, row: Array, names: list[str], most: float, last: bool) -> None:

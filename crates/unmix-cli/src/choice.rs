@@ -53,15 +53,8 @@ pub(crate) fn takes_k(method: &Method) -> std::result::Result<(), Failure> {
 
 /// Refuses `-k all` for methods that select the number, or need one, where none is given.
 pub(crate) fn takes_all(method: &Method) -> std::result::Result<(), Failure> {
-    /// What descriptions of the setting say about no number where that means all that the rows have.
-    const ALL: [&str; 4] =
-        ["null for all", "null for the rank", "null for `min(", "null for the number of columns"];
-    let Some(setting) = method.settings.iter().find(|setting| setting.name == "n_components") else {
-        return Ok(());
-    };
-    if ALL.iter().any(|words| setting.doc.contains(words)) {
-        return Ok(());
-    }
+    let setting = method.settings.iter().find(|setting| setting.name == "n_components");
+    let Some(setting) = setting.filter(|setting| !setting.null_is_all) else { return Ok(()) };
     let remedy = match setting.default {
         "null" => "give a number, or leave -k out: the number is then chosen",
         _ => "give a number",

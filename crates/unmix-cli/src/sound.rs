@@ -5,6 +5,7 @@ use crate::args::Apply;
 use crate::failure::{Done, Failure};
 use crate::input;
 use crate::interrupt::WritingGuard;
+use crate::output::is_same_place;
 use crate::progress::Progress;
 use crate::terminal;
 use std::path::{Path, PathBuf};
@@ -93,7 +94,7 @@ fn write(model: &Model, files: &[PathBuf], args: &Apply, folder: &Path, made: &S
     let names = made.names(model);
     for name in &names {
         let path = folder.join(format!("{name}.wav"));
-        if files.iter().any(|file| same_file(file, &path)) {
+        if files.iter().any(|file| is_same_place(file, &path)) {
             let message = format!(
                 "writing to {} is not possible: it is read by the same command; choose another folder",
                 path.display()
@@ -126,10 +127,6 @@ fn write(model: &Model, files: &[PathBuf], args: &Apply, folder: &Path, made: &S
     let what = if k == 1 { "file" } else { "files" };
     terminal::note(&format!("{k} {what} of {rate} samples per second in {}", folder.display()));
     Ok(0)
-}
-
-pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
-    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
 /// The common sampling rate of the files, which must be sound files.

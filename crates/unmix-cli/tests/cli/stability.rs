@@ -167,7 +167,7 @@ fn too_few_rows_for_halves_are_stated_as_such_with_a_remedy_that_works() {
         run.err
     };
     let many = refused("pca r8.npy -k 6 --stability 2");
-    let words = "a half of r8.npy has 4 rows and 7 columns, so there are at most min(4, 7) = 4 components; choose a number from 0 to 4, or \
+    let words = "a half of r8.npy has 4 rows and 7 columns, so there are at most min(4, 7) = 4 components; choose another value, or \
                  leave --stability out";
     assert!(many.contains(words), "{many}");
     // By default all components of the rows are fitted, which is no remedy here.

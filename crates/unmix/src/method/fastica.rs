@@ -16,7 +16,7 @@ use crate::data::Rows;
 use crate::error::Result;
 use crate::ica::{self, Algorithm, Limits, Order, Preparation, Search, Variance};
 use crate::model::{Axis, Code, ComponentRole, Kind, Model, NEVER, settings};
-use crate::num::Real;
+use crate::num::{Matrix, Real};
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -30,7 +30,7 @@ settings! {
         /// Number of sources: a number, a share of the variance between 0 and 1, or null for the rank of the rows.
         pub n_components: Components = null,
             Kind::AnyOf(&[Kind::at_least(1), Kind::SHARE, Kind::SHARE_NAME, Kind::Null]), by_rows(),
-            of_other_words("rules are available in pca only"), only(&[&[("whiten", &["!false"])]]);
+            of_other_words("rules are available in pca only"), null_is_all(), only(&[&[("whiten", &["!false"])]]);
         /// Estimate all sources at once ('parallel'), or one after another ('deflation').
         pub algorithm: FastIcaAlgorithm = "parallel", Kind::Words(FastIcaAlgorithm::NAMES);
         /// Variance of the sources: 1, or `1 / n_samples`; false for data that are already whitened, from which no mean is then subtracted.
@@ -48,7 +48,7 @@ settings! {
         pub max_iter: u64 = 200, Kind::at_least(0);
         /// Convergence tolerance: the largest `1 - abs(<w_new, w_old>)` over the rows of the rotation, about half the square of the angle.
         pub tol: f64 = 0.0001, Kind::NON_NEGATIVE;
-        /// Initial unmixing matrix, in whitened coordinates; null for a random rotation.
+        /// Initial unmixing matrix, in whitened coordinates along axes whose first entries are positive, as in scikit-learn; null for a random rotation.
         pub w_init: Option<Vec<Vec<f64>>> = null, Kind::AnyOf(&[Kind::table(Axis::Components, Axis::Components), Kind::Null]);
         /// Accepted for compatibility with scikit-learn: the solver is chosen by the shape of the data, and singular values are used wherever a
         /// scatter matrix does not resolve all directions.
@@ -149,7 +149,10 @@ impl FastIca {
                 clips: true,
             };
             let coordinates = preparation.of(rows, run)?;
-            let start = initial(self.w_init.as_deref(), &coordinates, rows.n_features(), run)?;
+            let mut start = initial(self.w_init.as_deref(), &coordinates, rows.n_features(), run)?;
+            if let Some(w) = start.as_mut().filter(|_| self.w_init.is_some()) {
+                turn(w, &coordinates.axes);
+            }
             let algorithm = match self.algorithm {
                 FastIcaAlgorithm::Parallel => Algorithm::Parallel,
                 FastIcaAlgorithm::Deflation => Algorithm::OneByOne,
@@ -176,6 +179,15 @@ impl FastIca {
             let described = (&METHOD, settings, resolved);
             ica::model(described, rows, coordinates, &search, found, (variance, Order::Variance), run)
         })
+    }
+}
+
+/// From whitened coordinates along axes whose first entries are positive, those of scikit-learn, to coordinates along `axes`. Both whiten, and one
+/// by one sources depend on the initial vectors.
+fn turn(w: &mut Matrix<f64>, axes: &Matrix<f64>) {
+    // A matrix of another size is refused by the search.
+    for j in (0..axes.rows().min(w.cols())).filter(|j| axes.row(*j).first().is_some_and(|x| *x < 0.0)) {
+        (0..w.rows()).for_each(|i| w[(i, j)] = -w[(i, j)]);
     }
 }
 

@@ -97,19 +97,13 @@ pub(super) fn of_half(error: Error, origin: &str) -> Error {
 /// How to do without fits to halves.
 const WITHOUT: &str = "leave stability out";
 
-/// The same error about a request or its rows, with a further remedy.
+/// The same error about a setting or too few rows, with a remedy that works: the settings of these fits are those of the model, and suit all rows.
+/// What a method does not do at all keeps its own remedy.
 pub(super) fn or_else(mut error: Error, otherwise: &str) -> Error {
-    if let Error::Setting { remedy, .. }
-    | Error::Unsupported { remedy, .. }
-    | Error::TooFewRows { remedy, .. } = &mut error
-    {
-        let (own, more) = remedy
-            .split_once("; ")
-            .map_or((&**remedy, String::new()), |(own, more)| (own, format!("; {more}")));
-        // The settings of these fits are those of the model: a number that is left out is its number.
-        let own = own.split(", or leave it out").next().unwrap_or_default();
-        let own = if own.is_empty() { String::new() } else { format!("{own}, or ") };
-        *remedy = format!("{own}{otherwise}{more}");
+    match &mut error {
+        Error::Setting { remedy, .. } => *remedy = format!("choose another value, or {otherwise}"),
+        Error::TooFewRows { remedy, .. } => *remedy = format!("give more rows, or {otherwise}"),
+        _ => {}
     }
     error
 }

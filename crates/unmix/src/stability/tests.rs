@@ -77,13 +77,13 @@ fn errors_of_fits_to_halves_are_about_halves_and_can_be_avoided() {
             refused(8, settings),
             format!(
                 "n_components={k} is not possible: a half of the array has 4 rows and 7 columns, so there are at most min(4, 7) = 4 \
-                 components; choose a number from 0 to 4, or leave stability out"
+                 components; choose another value, or leave stability out"
             )
         );
     }
     assert_eq!(
         refused(2, serde_json::json!({"n_components": 1})),
-        "pca needs at least 2 rows, but a half of the array has 1; give more rows, or leave stability out; if rows are channels, transpose"
+        "pca needs at least 2 rows, but a half of the array has 1; give more rows, or leave stability out"
     );
     // The number that the message names is possible.
     let run = Run { threads: 1, ..Run::default() };

@@ -11,7 +11,7 @@ settings! {
     #[serde(default, deny_unknown_fields)]
     pub struct CompleteDictionary {
         /// Number of atoms, at most the number of columns and of rows; null for the rank of the rows.
-        pub n_components: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), by_rows();
+        pub n_components: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), by_rows(), null_is_all();
         /// 'msp' estimates all atoms at once (matching, stretching and projection), 'deflation' one after another by the same steps, each orthogonal
         /// to the previous ones in whitened coordinates, 'l1' one after another by minimising the sum of absolute codes.
         pub algorithm: Algorithm = "msp", Kind::Words(Algorithm::NAMES);

@@ -13,7 +13,7 @@ settings! {
     #[serde(default, deny_unknown_fields)]
     pub struct DictionaryLearning {
         /// Number of atoms, at most the number of rows; null for the number of columns, or of rows if that is smaller.
-        pub n_components: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), by_rows();
+        pub n_components: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), by_rows(), null_is_all();
         /// The algorithm: 'online' learns from mini-batches, in memory that does not depend on the number of rows. With rows and codes in memory:
         /// 'alternating' takes steps on all codes and then on all atoms; 'palm' one step each, 'ipalm' with inertia; 'layerwise' is 'palm', with new
         /// rows encoded by the same sequence of steps; 'ksvd' alternates matching pursuit and rank-1 updates.

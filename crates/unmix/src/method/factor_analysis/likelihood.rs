@@ -312,6 +312,27 @@ mod tests {
         }
     }
 
+    /// More columns than a panel of rows, a slice of the sum and a block of scores have, the last of each incomplete.
+    #[test]
+    fn products_and_scores_of_many_columns_are_those_of_the_formulas() {
+        let (p, n, draws) = (2348, 9, Stream::new(8, 0));
+        let z = Matrix::from_fn(p, n, |i, j| draws.normal((i * n + j) as u64));
+        let samples = Matrix::from_fn(2, n, |i, j| draws.normal((90_000 + i * n + j) as u64));
+        let roots: Vec<f64> = (0..p).map(|i| 0.3 + draws.uniform(99_000 + i as u64)).collect();
+        let products = scaled_products(&z, &roots);
+        for (a, b) in (0..n).flat_map(|a| (0..=a).map(move |b| (a, b))) {
+            let want: f64 = (0..p).map(|i| z[(i, a)] * z[(i, b)] / (roots[i] * roots[i])).sum();
+            assert!((products[(a, b)] - want).abs() < 1e-9, "{a} {b}");
+        }
+        let lengths = [0.5, 3.0];
+        let found = scores(&z, &samples, (&roots, &lengths));
+        for (j, i) in (0..2).flat_map(|j| (0..p).map(move |i| (j, i))) {
+            let dot: f64 = (0..n).map(|c| samples[(j, c)] * z[(i, c)]).sum();
+            assert!((found[(j, i)] - dot / roots[i] / lengths[j]).abs() < 1e-12, "{j} {i}");
+        }
+        assert_eq!(scores(&z, &Matrix::zeros(0, n), (&roots, &[])).rows(), 0);
+    }
+
     #[test]
     fn the_function_is_the_same_computed_from_the_rows() {
         let (moments, z, x) = problem();

@@ -13,7 +13,8 @@ settings! {
         /// Number of factors: a number; null for `min(n_samples, n_features)`, a saturated model; 'aic' or 'bic' for the number that minimises this
         /// criterion; 'cells' for the number that predicts held-out cells best; 'parallel' for parallel analysis of the correlations, which holds the
         /// rows in memory.
-        pub n_components: Components = null, Kind::AnyOf(&[Kind::at_least(0), Kind::Words(RULES), Kind::Null]), by_rows();
+        pub n_components: Components = null, Kind::AnyOf(&[Kind::at_least(0), Kind::Words(RULES), Kind::Null]), by_rows(),
+            null_is_all();
         /// Convergence tolerance on the predicted remaining increase of the log-likelihood of all rows, in nats.
         pub tol: f64 = 0.01, Kind::NON_NEGATIVE, such_as("1e-6");
         /// Accepted for compatibility with scikit-learn; arrays are never modified, whatever its value.

@@ -16,7 +16,7 @@ settings! {
         /// the rows. Never more than the rank: larger numbers are reduced, with a warning.
         pub n_components: Components = null,
             Kind::AnyOf(&[Kind::at_least(1), Kind::SHARE, Kind::SHARE_NAME, Kind::Null]), by_rows(),
-            of_other_words("rules are available in pca only"), only(&[&[("whiten", &["!false"])]]);
+            of_other_words("rules are available in pca only"), null_is_all(), only(&[&[("whiten", &["!false"])]]);
         /// The algorithm: 'picard' (quasi-Newton), 'fastica' (fixed point), 'infomax' (maximum likelihood with the logistic density), 'easi'
         /// (relative gradient, row by row in random orders, then full passes), 'sigma-pca' (two layers of sigma-PCA).
         pub algorithm: IcaAlgorithm = "picard", Kind::Words(IcaAlgorithm::NAMES);

@@ -11,7 +11,7 @@ settings! {
     #[serde(default, deny_unknown_fields)]
     pub struct NeuralPca {
         /// Number of components: a number, or null for all, `min(n_samples, n_features)`.
-        pub n_components: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), by_rows();
+        pub n_components: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), by_rows(), null_is_all();
         /// The learning rule, by its key or its number from 1 to 14; 'autoencoder' and 'oja' find the principal subspace only, the others the
         /// principal axes.
         pub variant: VariantName = "gha", Kind::AnyOf(&[Kind::between(1, KEYS.len() as u64), Kind::Words(&KEYS)]);

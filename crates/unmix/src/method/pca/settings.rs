@@ -15,7 +15,8 @@ settings! {
         /// optimal threshold for denoising), 'gap' and 'gap-difference' (the largest ratio and difference of successive variances), 'parallel'
         /// (parallel analysis) or 'cv' (bi-cross-validation); the last two hold the rows in memory. 'share-0.9' is the share 0.9.
         pub n_components: Components = null,
-            Kind::AnyOf(&[Kind::at_least(0), Kind::SHARE, Kind::SHARE_NAME, Kind::Words(&RULE_NAMES), Kind::Null]), by_rows();
+            Kind::AnyOf(&[Kind::at_least(0), Kind::SHARE, Kind::SHARE_NAME, Kind::Words(&RULE_NAMES), Kind::Null]), by_rows(),
+            null_is_all();
         /// Accepted for compatibility with scikit-learn; arrays are never modified, whatever its value.
         python copy = true, Kind::BOOL, only(NEVER), also_accepts(&["false"]);
         /// Divide codes by the standard deviation along each component. 'zca' then rotates them back: one whitened number for each column, as close

@@ -11,7 +11,7 @@ settings! {
     #[serde(default, deny_unknown_fields)]
     pub struct Rica {
         /// Number of features, which may exceed the number of columns; null for the rank of the rows.
-        pub n_components: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), by_rows();
+        pub n_components: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), by_rows(), null_is_all();
         /// Weight of the sparsity penalty relative to the reconstruction error, `1 / lambda` of Le et al. 'auto' is `0.2 / g''(0)` in whitened
         /// coordinates (0.2 for 'logcosh', 0.02 for 'smooth-l1'); with `whiten=false`, rows are first divided by the root mean square of their
         /// entries, and it is the smaller of 0.1 times the mean length of a row and 0.6 times the standard deviation along principal direction

@@ -12,7 +12,7 @@ settings! {
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct SigmaPca {
         /// Number of components: a number, or null for all, `min(n_samples, n_features)`.
-        pub n_components: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), by_rows();
+        pub n_components: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), by_rows(), null_is_all();
         /// A published variant, by its key or its number from 1 to 24; null for the deterministic solver, or with 'sgd' and 'adam' for
         /// 'ema-scaled-tanh'.
         pub variant: Value = null, Kind::AnyOf(&[Kind::Words(&VARIANTS), Kind::between(1, VARIANTS.len() as u64), Kind::Null]);

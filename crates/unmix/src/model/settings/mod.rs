@@ -81,12 +81,14 @@ pub struct Setting {
     of_other_words: Option<&'static str>,
     /// Whether its range depends on the rows, too: it is then checked by the fit.
     by_rows: bool,
+    /// Whether null means the largest number that the rows have, which the command line calls 'all'.
+    pub null_is_all: bool,
 }
 
 impl Setting {
     /// An entry of a method's list; `default` is JSON.
     pub const fn new(name: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Self {
-        let (python_only, tensor, only, by_rows) = (false, false, &[] as &[_], false);
+        let (python_only, tensor, only, by_rows, null_is_all) = (false, false, &[] as &[_], false, false);
         let (example, of_other_words, with_rows) = (None, None, false);
         Self {
             name,
@@ -102,6 +104,7 @@ impl Setting {
             example,
             of_other_words,
             by_rows,
+            null_is_all,
         }
     }
 
@@ -153,6 +156,11 @@ impl Setting {
     /// Marks its range as checked by the fit, because it depends on the rows.
     pub(crate) const fn by_rows(self) -> Self {
         Self { by_rows: true, ..self }
+    }
+
+    /// Marks null as the largest number that the rows have.
+    pub(crate) const fn null_is_all(self) -> Self {
+        Self { null_is_all: true, ..self }
     }
 
     /// Sets the message for strings that are not choices.
