@@ -60,6 +60,7 @@ def fixed_point(X, begin, a):
     return found.x.reshape(begin.shape)
 
 
+@pytest.mark.heavy
 def test_the_fixed_point_is_as_far_from_orthonormal_as_that_of_a_reference():
     # The bound is 1e-2 on synthetic data. It holds for all samples of 20,000 rows; for 6000 rows of uniform sources it fails with
     # either implementation.
@@ -128,6 +129,7 @@ def iterated(step, rotation):
         rotation = step(rotation)
 
 
+@pytest.mark.heavy
 def test_the_fixed_point_iteration_contracts_as_a_reference():
     # The bounds are .3, .088 and .016 for 1000, 10,000 and 100,000 rows, measured once with five sources that are not 0 with
     # probability 1/5, by kurtosis.
@@ -266,6 +268,7 @@ PUBLISHED = {
 ROUNDING = 5e-5
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("variant", PUBLISHED)
 def test_published_cosines_are_reached_on_the_published_rows(variant):
     # The published run had one order of the rows.
@@ -284,6 +287,7 @@ def test_published_cosines_are_reached_on_the_published_rows(variant):
     assert min(references) < PUBLISHED[variant], (variant, PUBLISHED[variant], found, references)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("variant", ["ema-scaled-tanh", "ema-deflation"])
 def test_training_recovers_axes_as_well_as_a_reference(variant):
     # Published: .9999 and .9988 on the first of these draws. Others have values below, with both implementations.
@@ -303,6 +307,7 @@ def test_training_recovers_axes_as_well_as_a_reference(variant):
     assert min(found) < below and min(references) < below, message
 
 
+@pytest.mark.heavy
 def test_the_triangular_term_rotates_axes_in_a_reference_too():
     # Bound of the other rules: .9985, and published for this one: .9926 on the first of these draws. No draw decides: both implementations
     # have values from .99 to .9995, above the bound and below it, that differ less between them than between draws.
@@ -335,6 +340,7 @@ def equilibria(X, W):
     return low
 
 
+@pytest.mark.heavy
 def test_learned_deviations_are_as_published_for_rows_whose_own_equilibrium_is():
     # Bound: within 2 % of 4.37 after 60 epochs at a constant rate, for every column. It holds in every order of the published rows, the
     # first sample. In the tenth one source has an equilibrium of 4.47, which exceeds the bound.

@@ -84,6 +84,7 @@ def test_rotated_factors_of_shares_are_industries(tmp_path):
     assert found["together"] >= 18 and found["rotated"] > 0.8 > found["plain"]
 
 
+@pytest.mark.heavy
 @pytest.mark.filterwarnings("ignore")
 def test_modules_of_all_starts_are_cell_types(tmp_path):
     found = run("modules", "gene_pbmc68k_700", tmp_path)
@@ -91,6 +92,7 @@ def test_modules_of_all_starts_are_cell_types(tmp_path):
     assert found["pure"] > 0.7 > 0.5 > found["others"]
 
 
+@pytest.mark.heavy
 @pytest.mark.filterwarnings("ignore")
 def test_exact_codes_agree_with_classes_better_than_plain_codes(tmp_path):
     found = run("modes", "gene_fabia_breast_a", tmp_path)
@@ -110,6 +112,7 @@ def test_a_photograph_is_denoised_by_its_own_atoms(tmp_path):
     assert found["learned"] > found["noisy"] + 8 and found["learned"] > found["cosines"] + 0.3
 
 
+@pytest.mark.heavy
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_missing_pixels_are_filled_better_than_by_linear_interpolation(tmp_path):
     pytest.importorskip("PIL")
@@ -132,6 +135,7 @@ def test_word_vectors_are_sums_of_few_atoms_with_similar_words(tmp_path):
     assert found["alike"] > 0.45 > 0.05 > abs(found["chance"]) and found["named"] > 0.9
 
 
+@pytest.mark.heavy
 def test_units_have_words_and_differ_between_seeds(tmp_path):
     found = run("activations", "activations_minilm", tmp_path)
     assert found["fvu"] < 0.22 < 0.45 < found["pca"]
@@ -139,12 +143,14 @@ def test_units_have_words_and_differ_between_seeds(tmp_path):
     assert found["pronoun"][0] > 0.7 and found["punctuation"][0] > 0.7
 
 
+@pytest.mark.heavy
 def test_a_solver_chooses_atoms_better_than_an_encoder(tmp_path):
     found = run("patches", "kodak8", tmp_path)
     assert all(5.5 < of["active"] < 6.5 for of in found.values())
     assert found["lasso"]["lost"] < found["matching pursuit"]["lost"] < found["sparse autoencoder"]["lost"] < 0.2
 
 
+@pytest.mark.heavy
 def test_eight_layers_are_closer_to_the_optimum_than_eight_steps(tmp_path):
     found = run("layers", "kodak8", tmp_path)
     assert found["fista100"] < found["above"] < found["fista8"] / 2
@@ -198,6 +204,7 @@ def test_mne_runs_with_the_solvers_of_unmix(tmp_path):
     assert "needs mne" not in ran.stdout and ran.stdout.strip(), ran.stdout
 
 
+@pytest.mark.heavy
 def test_moving_objects_are_separated_from_the_background(tmp_path):
     found = run("background", "video", tmp_path)
     for of in found.values():

@@ -99,6 +99,7 @@ def kurtosis(codes):
     return ((codes**4).mean(axis=0) / (codes**2).mean(axis=0) ** 2 - 3).mean()
 
 
+@pytest.mark.heavy
 def test_photographs_have_sparse_components_that_agree_between_samples():
     X = patches(122_880, 7)
     assert 2 < kurtosis(unmix.PCA(32).fit_transform(X)) < 3.5
@@ -144,6 +145,7 @@ def photographs(pictures, seed):
     return unmix.read(folder, patches=(8, 8), number=20_000, patch_seed=seed)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("pictures, seed", [("kodak8", 1), ("kodak8", 2), ("bsds500_train60", 1)])
 def test_patches_of_photographs_are_solved_to_the_tolerance(pictures, seed):
     X = photographs(pictures, seed).astype(np.float64)
@@ -156,6 +158,7 @@ def test_patches_of_photographs_are_solved_to_the_tolerance(pictures, seed):
     assert column_residual(X, native) <= 0.1
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("pictures, seed", [("kodak8", 1), ("bsds500_train60", 1)])
 def test_patches_of_photographs_in_single_precision_are_solved_as_far_as_rounding_allows(pictures, seed):
     X = photographs(pictures, seed).astype(np.float32)

@@ -170,6 +170,7 @@ def test_report_draws_pairs_of_components():
             unmix.report(pca, X, pairs=wrong)
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(not Path(os.environ.get("UNMIX_DATA", ""), "kodak8").is_dir(), reason="UNMIX_DATA names no folder with kodak8")
 def test_resolved_components_of_photographs_are_found_in_other_patches():
     folder = Path(os.environ["UNMIX_DATA"], "kodak8")

@@ -1,8 +1,11 @@
 //! Experiments run, write their outputs, and reproduce the published results.
 
+#[path = "../../unmix/tests/scope.rs"]
+mod scope;
 #[path = "../../unmix/tests/skipped.rs"]
 mod skipped;
 
+use scope::in_all;
 use std::path::{Path, PathBuf};
 use unmix::Run;
 use unmix_reproduce::{EXPERIMENTS, Experiment, Number, Options, Results, Verdict, reproduce};
@@ -134,15 +137,15 @@ quick_forms! {
     // Ten numbers of components, three explained variance ratios and the order of variances, all known exactly.
     synthetic_pictures_span_few_dimensions holds ("subspace": 14);
     learned_deviations_grow_unless_penalised holds ("trained-sigma": 7);
-    tables_of_rectified_factor_networks holds [at_length] ("rfn-tables": 5);
-    rare_modules_of_rectified_factor_networks holds_and_repeats [at_length] ("rfn-modules": 7);
-    filters_of_whole_images holds_and_repeats [at_length] ("rfn-filters": 1);
-    overcomplete_codes_of_patches_have_smaller_errors holds [at_length] ("patch-dictionaries": 5);
-    every_linear_rule holds [at_length] ("linear-rules": 14);
-    asymmetric_nonlinearities holds [at_length] ("asymmetric": 4);
-    every_nonlinear_rule holds [at_length] ("nonlinear-rules": 24);
-    filters_of_pictures holds [at_length] ("filters": 5, "more-filters": 1, "rotation": 1, "width": 3, "outputs": 2);
-    latent_standard_deviations_and_reconstruction_ica holds [at_length] ("latent": 7, "rica": 9);
+    tables_of_rectified_factor_networks holds [in_all] ("rfn-tables": 5);
+    rare_modules_of_rectified_factor_networks holds_and_repeats [in_all] ("rfn-modules": 7);
+    filters_of_whole_images holds_and_repeats [in_all] ("rfn-filters": 1);
+    overcomplete_codes_of_patches_have_smaller_errors holds [in_all] ("patch-dictionaries": 5);
+    every_linear_rule holds [in_all] ("linear-rules": 14);
+    asymmetric_nonlinearities holds [in_all] ("asymmetric": 4);
+    every_nonlinear_rule holds [in_all] ("nonlinear-rules": 24);
+    filters_of_pictures holds [in_all] ("filters": 5, "more-filters": 1, "rotation": 1, "width": 3, "outputs": 2);
+    latent_standard_deviations_and_reconstruction_ica holds [in_all] ("latent": 7, "rica": 9);
     classifiers_from_layers_learned_without_labels holds ("rfn-pretraining": 0);
 }
 
@@ -231,7 +234,7 @@ fn modules_of_gene_expression_compared_with_classes() {
     let Some(data) = std::env::var_os("UNMIX_DATA").map(PathBuf::from) else {
         return skipped::skipped(test, "UNMIX_DATA is not set");
     };
-    if !at_length(test) {
+    if !in_all(test) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -295,13 +298,4 @@ fn a_number_outside_its_published_range_is_marked() {
     let table = std::fs::read_to_string(folder.path().join("signals/numbers.csv")).unwrap();
     assert!(marked > 0 && page.contains("of its numbers are outside the published range"));
     assert_eq!(table.matches("the published range").count(), marked);
-}
-
-/// Whether to run the longer quick forms, on synthetic images: with `UNMIX_TESTS=all`, as `.ci/run` sets it.
-fn at_length(test: &str) -> bool {
-    let all = std::env::var_os("UNMIX_TESTS").is_some_and(|which| which == "all");
-    if !all {
-        skipped::skipped(test, "UNMIX_TESTS is not 'all'");
-    }
-    all
 }

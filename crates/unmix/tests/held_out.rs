@@ -1,6 +1,6 @@
 //! The table over the number of components: likelihoods, information criteria, and densities of held-out cells.
 
-use crate::made::{on_threads, settings};
+use crate::made::{on_threads, repetitions, settings};
 use serde_json::{Map, Value, json};
 use unmix::data::VecSink;
 use unmix::datasets::low_rank_plus_noise;
@@ -144,7 +144,8 @@ fn held_out_cells_find_the_number_of_components_of_few_rows() {
 
 #[test]
 fn held_out_cells_find_the_number_of_components_of_many_rows() {
-    assert!(hits("ppca", 1, 20) >= 19);
+    let seeds = repetitions(5, 20);
+    assert!(hits("ppca", 1, seeds) >= seeds - 1);
 }
 
 #[test]
@@ -155,7 +156,8 @@ fn held_out_cells_find_the_number_of_components_of_wide_rows() {
 /// Bi-cross-validation selects the true number in 20 % of samples.
 #[test]
 fn held_out_cells_find_weak_components() {
-    assert!(hits("ppca", 3, 20) >= 19);
+    let seeds = repetitions(3, 20);
+    assert!(hits("ppca", 3, seeds) >= seeds - 1);
 }
 
 /// The mean density of held-out cells equals that of cells removed by hand, computed from the joint Gaussian, within standard errors.

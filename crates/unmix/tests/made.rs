@@ -176,3 +176,8 @@ pub(crate) fn apart(a: &[f64], b: &[f64]) -> f64 {
     let larger = |m: f64, d: f64| if m.is_nan() || d.is_nan() { f64::NAN } else { m.max(d) };
     a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, larger)
 }
+
+/// A number of repetitions: `all` with the heavy tests, else `everyday`.
+pub(crate) fn repetitions<N>(everyday: N, all: N) -> N {
+    if crate::scope::all() { all } else { everyday }
+}

@@ -34,6 +34,7 @@ mod rica;
 mod robust_pca;
 mod sae;
 mod same_bits;
+mod scope;
 mod select;
 mod shards;
 mod sigma_pca;

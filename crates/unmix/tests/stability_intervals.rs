@@ -3,8 +3,8 @@
 //! The parameter that an interval should cover is the expected agreement of two disjoint samples of half as many rows; here it is the
 //! mean over many data sets, since each gives an unbiased estimate of it.
 
-use crate::made;
-use crate::skipped::skipped;
+use crate::made::{self, repetitions};
+use crate::scope::in_all;
 use serde_json::{Map, json};
 use unmix::datasets::Distribution;
 use unmix::internal::num::random::Stream;
@@ -122,21 +122,37 @@ fn covers_with(case: &Case, (splits, bootstrap): (usize, usize), repeats: u64, w
 #[test]
 fn intervals_cover_the_expected_agreement() {
     for (gap, within) in [(2.0, (0.83, 0.90)), (4.0, (0.89, 0.94)), (9.0, (0.96, 0.985))] {
-        covers(&Case::pair(Distribution::Gaussian, 200, gap), DEFAULT_SPLITS, 100, within);
+        covers(&Case::pair(Distribution::Gaussian, 200, gap), DEFAULT_SPLITS, repetitions(25, 100), within);
     }
-    covers(&Case::ladder(Distribution::Gaussian, 200, 8, 6.0, 3), DEFAULT_SPLITS, 60, (0.82, 0.92));
-    covers(&Case::sources(Distribution::Laplace, 80, 2), DEFAULT_SPLITS, 60, (0.85, 0.95));
+    covers(
+        &Case::ladder(Distribution::Gaussian, 200, 8, 6.0, 3),
+        DEFAULT_SPLITS,
+        repetitions(15, 60),
+        (0.82, 0.92),
+    );
+    covers(&Case::sources(Distribution::Laplace, 80, 2), DEFAULT_SPLITS, repetitions(15, 60), (0.85, 0.95));
 }
 
 #[test]
 fn intervals_by_resamples_cover_the_expected_agreement_and_resolve_more() {
     for (gap, within) in [(4.0, (0.88, 0.94)), (9.0, (0.95, 0.985))] {
-        covers_with(&Case::pair(Distribution::Gaussian, 200, gap), (DEFAULT_SPLITS, 20), 40, within);
+        covers_with(
+            &Case::pair(Distribution::Gaussian, 200, gap),
+            (DEFAULT_SPLITS, 20),
+            repetitions(10, 40),
+            within,
+        );
     }
-    covers_with(&Case::sources(Distribution::Laplace, 80, 2), (DEFAULT_SPLITS, 20), 30, (0.85, 0.95));
+    covers_with(
+        &Case::sources(Distribution::Laplace, 80, 2),
+        (DEFAULT_SPLITS, 20),
+        repetitions(8, 30),
+        (0.85, 0.95),
+    );
     // An agreement of about 0.97 decides more often than with the bound, which needs 0.985.
     let case = Case::pair(Distribution::Gaussian, 200, 14.0);
-    let (bound, resampled) = (case.coverage(DEFAULT_SPLITS, 0, 30), case.coverage(DEFAULT_SPLITS, 20, 30));
+    let of = |bootstrap: usize| case.coverage(DEFAULT_SPLITS, bootstrap, repetitions(10, 30));
+    let (bound, resampled) = (of(0), of(20));
     assert!(resampled.above > bound.above + 0.2 && resampled.width < bound.width, "{resampled:?} {bound:?}");
 }
 
@@ -217,8 +233,8 @@ type OfUnit = (f64, [(f64, f64); 2]);
 /// the bound.
 #[test]
 fn intervals_of_units_cover_the_expected_agreement() {
-    if std::env::var_os("UNMIX_TESTS").is_none_or(|which| which != "all") {
-        return skipped("intervals of units", "UNMIX_TESTS is not 'all'");
+    if !in_all("intervals of units") {
+        return;
     }
     let (repeats, settings) = (40, json!({"n_components": 3, "max_iter": 100}));
     // For each data set, of every unit.
@@ -260,23 +276,23 @@ fn intervals_of_units_cover_the_expected_agreement() {
 
 /// Pairs of similar variances, one of twenty decreasing variances, and independent sources; only where `UNMIX_TESTS` is "all".
 fn in_many_cases(splits: usize, bootstrap: usize) {
-    if std::env::var_os("UNMIX_TESTS").is_none_or(|which| which != "all") {
-        return skipped("intervals in many cases", "UNMIX_TESTS is not 'all'");
+    if !in_all("intervals in many cases") {
+        return;
     }
     // Resamples take five times as long.
-    let repeats = |n: u64| if bootstrap > 0 { n / 4 } else { n / 2 };
+    let share = |n: u64| if bootstrap > 0 { n / 4 } else { n / 2 };
     for law in [Distribution::Gaussian, Distribution::Laplace, Distribution::Uniform] {
         for gap in [3.0, 7.0, 12.0] {
-            covers_with(&Case::pair(law, 300, gap), (splits, bootstrap), repeats(100), (0.75, 1.0));
+            covers_with(&Case::pair(law, 300, gap), (splits, bootstrap), share(100), (0.75, 1.0));
         }
         if bootstrap == 0 {
-            covers_with(&Case::ladder(law, 400, 20, 6.0, 10), (splits, bootstrap), repeats(50), (0.6, 1.0));
+            covers_with(&Case::ladder(law, 400, 20, 6.0, 10), (splits, bootstrap), share(50), (0.6, 1.0));
         }
     }
     for (law, n) in
         [(Distribution::Laplace, 150), (Distribution::Uniform, 60), (Distribution::Exponential, 100)]
     {
-        covers_with(&Case::sources(law, n, 2), (splits, bootstrap), repeats(100), (0.75, 1.0));
+        covers_with(&Case::sources(law, n, 2), (splits, bootstrap), share(100), (0.75, 1.0));
     }
 }
 
@@ -322,7 +338,7 @@ fn agreements_next_to_the_threshold_are_undecided_and_few_splits_decide_nothing(
 
 #[test]
 fn columns_of_one_variance_are_rarely_resolved() {
-    let (repeats, mut resolved, mut separated) = (500, 0, 0);
+    let (repeats, mut resolved, mut separated) = (repetitions(100, 500), 0, 0);
     for seed in 0..repeats {
         let x = drawn(300, Distribution::Gaussian, &[1.0, 1.0, 0.1], 9_000 + seed);
         let found = found("pca", &x, DEFAULT_SPLITS, seed);

@@ -19,6 +19,8 @@ mod reproduce;
 mod resume;
 mod rules;
 mod sae;
+#[path = "../../../unmix/tests/scope.rs"]
+mod scope;
 mod select;
 #[path = "../../../unmix/tests/skipped.rs"]
 mod skipped;

@@ -138,15 +138,12 @@ fn killed(b: &Folder, fit: &str, (wanted, most): (u64, u64)) -> u64 {
     kills
 }
 
-/// Ten moments for each fit; ten kills of each where `UNMIX_TESTS` is "all", or as many as `UNMIX_KILLS` gives.
+/// Two kills of each fit, ten with the heavy tests, or as many as `UNMIX_KILLS` gives.
 #[test]
 fn a_killed_fit_resumes_to_the_same_bits() {
     let requested: Option<u64> = std::env::var("UNMIX_KILLS").ok().and_then(|n| n.parse().ok());
-    let all = std::env::var_os("UNMIX_TESTS").is_some_and(|which| which == "all");
-    let (wanted, most) = match requested.or(all.then_some(10)) {
-        Some(wanted) => (wanted, 20 * wanted),
-        None => (10, 10),
-    };
+    let wanted = requested.unwrap_or(if crate::scope::all() { 10 } else { 2 });
+    let most = 20 * wanted;
     let b = folder();
     let complete = METHODS.iter().flat_map(|m| fits(m.key).iter().map(|fit| (m.key, "rows.npy", *fit)));
     let gaps = METHODS.iter().flat_map(|m| fits_with_gaps(m.key).iter().map(|fit| (m.key, "gaps.npy", *fit)));
@@ -154,9 +151,8 @@ fn a_killed_fit_resumes_to_the_same_bits() {
         let fit = format!("fit {method} {file} {settings} -q");
         let kills = killed(&b, &fit, (wanted, most));
         println!("{fit}: killed {kills} times");
-        let least = if most > wanted { wanted } else { 1 };
         assert!(
-            kills >= least,
+            kills == wanted,
             "{fit}: {most} moments ended {kills} running processes, the others had ended before"
         );
     }

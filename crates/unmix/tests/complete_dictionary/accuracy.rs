@@ -1,7 +1,7 @@
 //! The published designs (structures.md, 17.6): recovery, the expected error, and how polishing and refinement reduce it.
 
 use super::*;
-use crate::made::median;
+use crate::made::{median, repetitions};
 use unmix::method::complete_dictionary::Algorithm;
 
 /// `1 - |A U|⁴ / p`: 0 for a signed permutation.
@@ -94,7 +94,7 @@ fn refinement_is_exact_without_noise() {
 fn refined_atoms_are_kept_at_low_noise_and_polished_ones_at_high_noise() {
     for share in [0.2, 0.5] {
         let of = |noise: f64| {
-            let ends = (0..SEEDS).map(|seed| {
+            let ends = (0..repetitions(1, SEEDS)).map(|seed| {
                 let made = orthogonal(25, 4000, share, noise, seed);
                 // Atoms are orthogonal, and whitening would add its own errors to theirs.
                 let spec = CompleteDictionary { precondition: false, ..Default::default() };

@@ -3,7 +3,7 @@
 use super::{covariance, fit, inverse, likelihood, made};
 use crate::made::{apart, encode, numbers, settings, try_fit, warned};
 use crate::naive;
-use crate::skipped::skipped;
+use crate::scope::in_all;
 use serde_json::{Value, json};
 use unmix::internal::num::factor;
 use unmix::internal::num::random::Stream;
@@ -289,8 +289,8 @@ fn inputs_that_a_prior_excludes_are_refused_with_a_remedy() {
 /// the second are those of a diverged run). Only where `UNMIX_TESTS` is "all".
 #[test]
 fn planted_biclusters_are_reconstructed_as_by_the_published_updates() {
-    if std::env::var_os("UNMIX_TESTS").is_none_or(|which| which != "all") {
-        return skipped("priors of the factors on biclusters", "UNMIX_TESTS is not 'all'");
+    if !in_all("priors of the factors on biclusters") {
+        return;
     }
     let x = unmix::datasets::biclusters("D1", 1, 0).unwrap().x;
     for (prior, zeros, error) in [("laplace", 2.0..7.0, 40.0..50.0), ("jeffreys", 55.0..90.0, 40.0..60.0)] {

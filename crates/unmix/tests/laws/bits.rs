@@ -1,7 +1,7 @@
 //! The same rows give the same bits with every method, for any number of threads and however the rows are stored.
 
 use super::{Case, every_case};
-use crate::made::{Known, bits, digest, fit_any, on_threads, settings};
+use crate::made::{Known, bits, digest, fit_any, on_threads, repetitions, settings};
 use crate::same_bits::everywhere;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -169,7 +169,7 @@ fn check_every_case<T: Known>(every: usize) {
 
 #[test]
 fn every_path_gives_the_same_bits_from_every_storage() {
-    check_every_case::<f64>(2);
+    check_every_case::<f64>(repetitions(4, 2));
 }
 
 #[test]

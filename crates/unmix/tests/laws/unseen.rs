@@ -139,7 +139,7 @@ const UNTIL_CONVERGED: [&str; 2] = ["max_iter", "tol"];
 
 #[test]
 fn every_setting_changes_the_model_or_gives_a_warning_under_every_word_of_the_others() {
-    let all = std::env::var_os("UNMIX_TESTS").is_some_and(|which| which == "all");
+    let all = crate::scope::all();
     let x = &rows()[..];
     let found: Vec<Vec<String>> = std::thread::scope(|scope| {
         let started: Vec<_> =

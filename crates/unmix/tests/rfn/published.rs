@@ -1,7 +1,7 @@
 //! The published tables of the biclustering benchmark, by their acceptance rule.
 
 use crate::made::{cast, decode, encode, on_threads, settings, wide};
-use crate::skipped::skipped;
+use crate::scope::in_all;
 use serde_json::{Value, json};
 use unmix::datasets::biclusters;
 use unmix::internal::num::{Matrix, factor};
@@ -93,14 +93,6 @@ fn table(units: u64, published: &[(&str, Cell, Cell)], normalisations: &[&str]) 
     }
 }
 
-fn only_at_length(test: &str) -> bool {
-    let all = std::env::var_os("UNMIX_TESTS").is_some_and(|which| which == "all");
-    if !all {
-        skipped(test, "UNMIX_TESTS is not 'all'");
-    }
-    all
-}
-
 #[test]
 fn the_first_cell_of_the_published_tables_is_reproduced() {
     let (name, rfn, _) = PUBLISHED_50[0];
@@ -109,14 +101,14 @@ fn the_first_cell_of_the_published_tables_is_reproduced() {
 
 #[test]
 fn the_published_tables_are_reproduced() {
-    if only_at_length("published tables, 50 units") {
+    if in_all("published tables, 50 units") {
         table(50, &PUBLISHED_50, &["rms", "std", "none"]);
     }
 }
 
 #[test]
 fn more_units_than_rows_come_near_the_published_tables() {
-    if only_at_length("published tables, 150 units") {
+    if in_all("published tables, 150 units") {
         // Two data sets under every normalisation; the third, which takes as long, under the paper's own.
         table(150, &PUBLISHED_150[..2], &["rms", "std", "none"]);
         table(150, &PUBLISHED_150[2..], &["rms"]);
@@ -125,7 +117,7 @@ fn more_units_than_rows_come_near_the_published_tables() {
 
 #[test]
 fn standard_deviations_and_an_absolute_floor_have_the_errors_of_the_public_implementation() {
-    if !only_at_length("errors of the public implementation") {
+    if !in_all("errors of the public implementation") {
         return;
     }
     for (name, er) in PUBLIC {

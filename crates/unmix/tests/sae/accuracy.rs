@@ -1,7 +1,7 @@
 //! Recovery of the atoms of synthetic rows (17.11).
 
 use super::*;
-use crate::skipped::skipped;
+use crate::scope::in_all;
 use unmix::method::sae::{Activation, L0};
 
 fn spec(activation: Activation, l0: usize, max_epochs: u64) -> SparseAutoencoder {
@@ -26,8 +26,8 @@ fn atoms_of_the_toy_are_found_by_the_largest_of_a_row() {
 
 #[test]
 fn atoms_of_the_toy_are_found_by_every_activation() {
-    if std::env::var("UNMIX_TESTS").as_deref() != Ok("all") {
-        return skipped("atoms_of_the_toy_are_found_by_every_activation", "UNMIX_TESTS is not 'all'");
+    if !in_all("atoms_of_the_toy_are_found_by_every_activation") {
+        return;
     }
     let (x, atoms) = toy(20_000, 1);
     for (activation, l0, least) in [
@@ -47,8 +47,8 @@ fn atoms_of_the_toy_are_found_by_every_activation() {
 /// With the settings of 17.11: rows that are not normalised, `alpha` 0.5 (a weight of 1 there), a learning rate of 0.002.
 #[test]
 fn atoms_of_the_toy_are_found_by_gates() {
-    if std::env::var("UNMIX_TESTS").as_deref() != Ok("all") {
-        return skipped("atoms_of_the_toy_are_found_by_gates", "UNMIX_TESTS is not 'all'");
+    if !in_all("atoms_of_the_toy_are_found_by_gates") {
+        return;
     }
     let (x, atoms) = toy(20_000, 1);
     let spec = SparseAutoencoder {

@@ -2,7 +2,7 @@
 
 use super::designs::{DESIGNS, Design, Sample, make, upper_bound, wrong_below};
 use crate::made::{numbers, settings, try_fit};
-use crate::skipped::skipped;
+use crate::scope::in_all;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use unmix::datasets::Distribution;
@@ -52,8 +52,8 @@ fn assert_few_are_wrong(wrong: &[String], models: usize) {
 /// The kinds of sources that a review tried, at the sizes where it found most errors; only where `UNMIX_TESTS` is "all".
 #[test]
 fn resolved_components_are_right_with_30_and_60_columns() {
-    if std::env::var_os("UNMIX_TESTS").is_none_or(|which| which != "all") {
-        return skipped("verdicts with 30 and 60 columns", "UNMIX_TESTS is not 'all'");
+    if !in_all("verdicts with 30 and 60 columns") {
+        return;
     }
     let mut cells = Vec::new();
     for (name, design) in &DESIGNS[..10] {
