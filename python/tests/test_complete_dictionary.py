@@ -74,3 +74,18 @@ def test_the_page_has_a_card_for_each_atom(made, tmp_path):
     unmix.report(model, made.X, path=tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
     assert "CompleteDictionary" in page and page.count('class="component"') == 8
+
+
+def test_l1_is_less_accurate_than_the_polish_where_no_code_is_0():
+    X = np.random.default_rng(0).laplace(size=(3000, 4)) @ np.random.default_rng(1).normal(size=(4, 4))
+
+    def apart(a, b):
+        """The largest angle between an atom of ``a`` and the nearest of ``b``; of the difference, because a cosine of 1 - 1e-16 has half of the digits."""
+        return max(np.minimum(*(np.linalg.norm(atom - sign * b, axis=1) for sign in (1, -1))).min() for atom in a)
+
+    for settings, least, most in (({"algorithm": "l1", "max_iter": 1000}, 1e-4, 0.02), ({}, 0, 1e-6)):
+        fits = [CompleteDictionary(random_state=seed, **settings).fit(X) for seed in (0, 1)]
+        assert all(fit.report_.outcome == "converged" for fit in fits)
+        assert least <= apart(fits[0].components_, fits[1].components_) <= most
+    plain, polished = (CompleteDictionary(algorithm="l1", polish=polish, refine=polish, random_state=0).fit(X) for polish in (False, True))
+    assert_array_equal(plain.components_, polished.components_)

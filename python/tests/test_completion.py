@@ -169,3 +169,26 @@ def test_ratings_have_the_error_and_the_coverage_of_the_page():
     assert np.median(error) <= 0.912, error
     assert np.median(ridge) <= 0.92, ridge
     assert np.all(abs(np.median(inside, axis=0) - [0.9, 0.95]) < 0.015), inside
+
+
+def test_the_weight_of_the_ridge_is_relative_to_the_size_of_the_cells():
+    draw = np.random.default_rng(5)
+    k, alpha = 2, 0.3
+    X = draw.normal(size=(40, k)) @ draw.normal(size=(k, 15)) + 0.3 * draw.normal(size=(40, 15))
+    X[draw.random(X.shape) < 0.5] = np.nan
+    for unit in (1, 10):
+        given = {"alpha": alpha, "offsets": False, "tol": 1e-13, "max_iter": 20000, "random_state": 0}
+        model = MatrixCompletion(k, **given).fit(unit * X)
+        weight = alpha * unit * np.sqrt(np.nanmean(X**2))
+        # Weighted alternating least squares (Zhou et al. 2008) in the units of the data, from the solution.
+        cells = unit * X
+        V = model.components_
+        for _ in range(300):
+            A = np.array([ridge(V[:, ~np.isnan(x)], x[~np.isnan(x)], weight) for x in cells])
+            V = np.array([ridge(A[~np.isnan(x)].T, x[~np.isnan(x)], weight) for x in cells.T]).T
+        assert_allclose(model.row_codes_ @ model.components_, A @ V, atol=1e-6 * unit)
+
+
+def ridge(loadings, x, weight):
+    """The code of cells by ridge regression, whose penalty is ``weight`` for each of them."""
+    return np.linalg.solve(loadings @ loadings.T + weight * len(x) * np.eye(len(loadings)), loadings @ x)

@@ -278,3 +278,44 @@ def test_large_weights_take_no_longer():
     X = np.random.default_rng(0).normal(size=(60, 5))
     fit = unmix.FactorAnalysis(1).fit(X, sample_weight=np.full(60, 1e18)).fit_
     assert 0 <= fit["rmsea_lower"] <= fit["rmsea"] <= fit["rmsea_upper"]
+
+
+@pytest.mark.parametrize("prior", ["laplace", "jeffreys"])
+@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.filterwarnings("ignore:Heywood cases:UserWarning", "ignore:FactorAnalysis did not converge")
+def test_the_covariance_under_a_prior_of_the_factors_is_that_of_their_variances(prior, standardize, tmp_path):
+    """It was refused with a message about the log-likelihood."""
+    draw = np.random.default_rng(3)
+    X = draw.laplace(size=(2000, 2)) @ draw.normal(size=(2, 7)) * np.arange(1, 8) + 0.5 * draw.normal(size=(2000, 7)) * np.arange(1, 8) + 5
+    X = np.c_[X, np.full(2000, 4.0)]
+    fa = FactorAnalysis(2, prior=prior, standardize=standardize, noise_floor=1e-3, max_iter=500, random_state=0).fit(X)
+    C = fa.get_covariance()
+    assert_allclose(C, fa.mixing_ @ np.diag(fa.factor_variance_) @ fa.mixing_.T + np.diag(fa.noise_scale_**2), atol=1e-12)
+    # In the units of the rows, up to the correlations of the factors over the rows.
+    S = np.cov(X.T, bias=True)
+    assert_allclose(np.diag(C), np.diag(S), rtol=0.03)
+    assert np.abs(C - S).max() < 0.03 * S.max()
+    assert_allclose(fa.get_precision() @ C, np.diag([1.0] * 7 + [0]), atol=1e-9)
+    fa.save(tmp_path / "fa.safetensors")
+    assert_array_equal(unmix.load(tmp_path / "fa.safetensors").get_covariance(), C)
+    single = FactorAnalysis(2, prior=prior, standardize=standardize, max_iter=20, random_state=0).fit(X.astype(np.float32))
+    assert single.get_covariance().dtype == single.get_precision().dtype == np.float32
+
+
+def test_missing_cells_of_a_column_that_does_not_vary_have_no_errors_which_gives_a_warning():
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(100, 2)) @ draw.normal(size=(2, 6)) + 0.5 * draw.normal(size=(100, 6))
+    X[1:, 0] = np.nan
+    model = FactorAnalysis(2, random_state=0).fit(X)
+    with pytest.warns(UserWarning, match="observed cells of column 0 are equal, so that its missing cells are filled with that value"):
+        std = model.impute(X, return_std=True, bootstrap=0)[1]
+    assert std[1:, 0].max() == 0
+
+
+def test_errors_of_imputed_cells_after_a_weighted_fit_say_why_they_treat_parameters_as_known():
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(100, 2)) @ draw.normal(size=(2, 6)) + 0.5 * draw.normal(size=(100, 6))
+    X[draw.random(X.shape) < 0.1] = np.nan
+    model = FactorAnalysis(2, random_state=0).fit(X, sample_weight=np.r_[np.full(50, 2.0), np.ones(50)])
+    with pytest.warns(UserWarning, match="the model was fitted to weighted rows, and such a fit is not repeated"):
+        model.impute(X, return_std=True)

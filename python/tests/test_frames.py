@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn import config_context
 
 import unmix
 from unmix import PCA
@@ -165,3 +166,38 @@ def test_sparse_codes_without_sparse_output_become_frames(kind):
         framed = model.set_output(transform=kind).transform(X)
         assert type(plain) is np.ndarray and framed.shape == plain.shape and (framed.to_numpy() == plain).all()
         assert list(framed.columns) == list(model.get_feature_names_out())
+
+
+@pytest.mark.parametrize("method", [unmix.PPCA, unmix.FactorAnalysis, unmix.LinearEigenGAN, unmix.MatrixCompletion])
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+@pytest.mark.filterwarnings("ignore:.*parameters are treated as known:UserWarning")
+def test_imputed_frames_need_no_standard_errors(method, kind):
+    """The empty table in place of standard errors was put into a frame with the index of the rows, which was an error."""
+    gaps = np.where(np.random.RandomState(1).rand(50, 4) < 0.1, np.nan, NUMBERS)
+    frame = pd.DataFrame(gaps, columns=NAMES, index=PANDAS.index) if kind == "pandas" else pl.DataFrame(gaps, schema=NAMES)
+    kinds = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
+    model = method(n_components=1, random_state=0).fit(frame)
+    expected = model.impute(gaps, return_std=True, n_draws=2, bootstrap=2)
+
+    def agrees(found, numbers):
+        assert isinstance(found, kinds[kind]) and list(found.columns) == NAMES
+        assert kind == "polars" or found.index.equals(PANDAS.index)
+        assert_array_equal(found.to_numpy(), numbers)
+
+    def check(impute):
+        agrees(impute(frame), expected[0])
+        filled, draws = impute(frame, n_draws=2, bootstrap=2)
+        agrees(filled, expected[0])
+        for table, numbers in zip(draws, expected[2], strict=True):
+            agrees(table, numbers)
+        filled, std = impute(frame, return_std=True, bootstrap=2)
+        agrees(filled, expected[0])
+        agrees(std, expected[1])
+        filled, std, draws = impute(frame, return_std=True, n_draws=2, bootstrap=2)
+        agrees(filled, expected[0])
+        agrees(std, expected[1])
+        assert len(draws) == 2
+
+    with config_context(transform_output=kind):
+        check(model.impute)
+    check(model.set_output(transform=kind).impute)

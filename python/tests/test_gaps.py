@@ -1,5 +1,7 @@
 """Probabilistic PCA in Python: rows with missing cells, posteriors, imputation with standard errors, Rubin's rules."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -141,6 +143,34 @@ def test_rubins_rules_by_their_formulas():
     assert_allclose(same.interval(), (1 - 1.959964 * 0.2, 1 + 1.959964 * 0.2), rtol=1e-6)
     with pytest.raises(ValueError, match="at least 2 draws"):
         unmix.metrics.pool([1.0], [1.0])
+
+
+@pytest.mark.parametrize("wrong", [0, -3, float("nan"), float("inf"), "20", True])
+def test_degrees_of_freedom_without_missing_cells_are_finite_and_above_0(wrong):
+    with pytest.raises(ValueError, match="df_complete must be a finite number above 0 or None, got "):
+        unmix.metrics.pool([1.0, 2.0], [0.1, 0.1], df_complete=wrong)
+
+
+def test_an_estimate_all_of_whose_information_is_missing_has_an_infinite_interval():
+    q, u = np.array([[1.0, 1.0, 1.0], [2.0, 2.0, 1.0], [3.0, 3.0, 1.0]]), np.array([[0.0, 0.1, 0.0]] * 3)
+    with pytest.warns(UserWarning, match="1 of 3 estimates have no variance within .* leave df_complete out, for 2 degrees of freedom"):
+        pooled = unmix.metrics.pool(q, u, df_complete=10)
+    assert pooled.df[0] == 0 and np.isfinite(pooled.df).all() and (pooled.df[1:] > 0).all()
+    assert_allclose(pooled.missing_information[0], 1)
+    low, high = pooled.interval()
+    assert (low[0], high[0]) == (-np.inf, np.inf)
+    assert np.isfinite(low[1:]).all() and low[2] == high[2] == 1
+    # Variances that are nearly 0 give nearly 0 degrees of freedom, for which quantiles of scipy are wrong.
+    with pytest.warns(UserWarning, match="infinite interval"):
+        assert unmix.metrics.pool([1, 2, 3], [1e-300] * 3, df_complete=10).interval() == (-np.inf, np.inf)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        many = unmix.metrics.pool([1, 2, 3], [0, 0, 0])
+        # The degrees of freedom are continuous as variances go to 0.
+        few = unmix.metrics.pool([1, 2, 3], [0.01] * 3, df_complete=10)
+    assert many.df == 2 and np.isfinite(many.interval()).all()
+    share = 4 / 3 / (4 / 3 + 0.01)
+    assert_allclose(few.df, 1 / (share**2 / 2 + 1 / (11 / 13 * 10 * (1 - share))))
 
 
 @pytest.mark.parametrize("share", [0.1, 0.4])

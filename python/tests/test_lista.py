@@ -150,3 +150,34 @@ def test_bad_input_is_refused(made):
     X[3, 2] = np.nan
     with pytest.raises(ValueError, match="NaN"):
         net(made).fit(X)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("supervised", [False, True])
+def test_a_network_that_is_worse_than_ista_warns(supervised):
+    """Networks with the cell "alista" do not start as ISTA, and training leaves some above it."""
+    draw = np.random.default_rng(0)
+    A = draw.normal(size=(40, 8))
+    Z = draw.normal(size=(400, 40)) * (draw.random((400, 40)) < 0.1)
+    X = Z @ A + 0.1 * draw.normal(size=(400, 8))
+    y, name, words = (Z, "code_error", "relative error of the codes") if supervised else (None, "objective", "objective")
+    few = {"n_layers": 8, "max_epochs": 3, "random_state": 0}
+    with pytest.warns(UserWarning, match=f"worse than ISTA with as many steps: the mean {words} over 400 rows .* choose another cell"):
+        worse = LISTA(A, cell="alista", **few).fit(X, y)
+    table = worse.report_.by_layer
+    assert table[name][-1] > table["ista"][name][-1]
+    # Cells that start as ISTA are never worse, in single precision either, with training or without.
+    for cell in ("lista", "cp", "step", "gregor-lecun"):
+        for epochs in (0, 3):
+            for rows in (X, X.astype(np.float32)):
+                table = LISTA(A, cell=cell, **few | {"max_epochs": epochs}).fit(rows, y).report_.by_layer
+                assert table[name][-1] <= (1 + 1e-4) * table["ista"][name][-1]
+    # With further steps of FISTA codes are not those of the last layer.
+    LISTA(A, cell="alista", refine=50, **few).fit(X, y)
+    if supervised:
+        return
+    start = LISTA(A, alpha=1e-3, n_layers=8, max_epochs=0).fit(X)
+    with pytest.warns(UserWarning, match="worse than ISTA .* choose init=None"):
+        LISTA(A, alpha=5.0, n_layers=8, max_epochs=0, init=start).fit(X)
+    with pytest.warns(UserWarning, match="worse than ISTA .* choose support_selection=0"):
+        LISTA(np.eye(20), cell="cp", alpha=0.5, n_layers=1, max_epochs=0, support_selection=5.0).fit(np.ones((3, 20)))

@@ -104,3 +104,9 @@ def test_bad_input_is_refused(parts):
         RobustPCA(alpha=0.0).fit(X)
     with pytest.raises(AttributeError, match="low_rank_ of a fitted RobustPCA cannot be assigned"):
         RobustPCA().fit(X).low_rank_ = X
+
+
+def test_medians_can_add_one_to_the_rank():
+    draw = np.random.RandomState(1)
+    X = draw.randn(60, 2) @ draw.randn(2, 40) + 10 * (draw.rand(60, 40) < 0.05)
+    assert [RobustPCA(center=center, random_state=0).fit(X).n_components_ for center in (False, True)] == [2, 3]

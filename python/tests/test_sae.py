@@ -295,3 +295,18 @@ def test_bad_partial_fits_are_refused():
         model.partial_fit(X[:, :5])
     assert np.array_equal(model.components_, bits) and model.n_samples_ == 1200
     assert sae().partial_fit(X[:1]).partial_fit(X[:1]).transform(X[:3]).shape == (3, 48)
+
+
+def test_l0_has_an_effect_beside_alpha_for_jumprelu_alone():
+    X, _ = made(300)
+    for activation in ("jumprelu", "relu", "gated"):
+        few, many = (sae(activation=activation, alpha=0.05, l0=l0, max_epochs=2, random_state=0).fit(X).components_ for l0 in (2, 8))
+        assert np.array_equal(few, many) == (activation != "jumprelu")
+
+
+@pytest.mark.parametrize("activation, epochs", [("jumprelu", 5), ("topk", 1), ("batch-topk", 5)])
+def test_dead_units_of_the_report_are_those_that_no_row_activates(activation, epochs):
+    draw = np.random.RandomState(0)
+    X = np.abs(draw.randn(600, 30)) * (draw.rand(600, 30) < 0.1) @ draw.randn(30, 12)
+    model = unmix.SparseAutoencoder(200, l0=2, activation=activation, max_epochs=epochs, random_state=0).fit(X)
+    assert model.report_.dead_units == (model.density_ == 0).sum() == round(200 * model.evaluate(X).dead) > 0

@@ -5,6 +5,8 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import optimize
 from sklearn.decomposition import sparse_encode
 from sklearn.exceptions import ConvergenceWarning
 
@@ -242,3 +244,46 @@ def test_bad_numbers_of_alphas_and_draws_are_refused():
     X = np.random.default_rng(0).normal(size=(30, 4))
     with pytest.raises(ValueError, match="n_draws must be an integer"):
         unmix.PPCA(1).fit(X).impute(X, n_draws=2.5)
+
+
+def test_alpha_is_by_the_largest_product_of_the_sign_that_codes_may_have():
+    draw = np.random.default_rng(0)
+    A, X = draw.normal(size=(6, 4)), draw.normal(size=(30, 4))
+    products = X @ A.T
+    for positive, sizes in ((False, abs(products).max(1)), (True, products.max(1))):
+        for coder in (SparseCoder(A, positive_code=positive).fit(X), unmix.LISTA(A, positive_code=positive, max_epochs=0).fit(X)):
+            assert coder.alpha_ == pytest.approx(0.1 * np.maximum(sizes, 0).mean())
+            assert coder.report_.alpha_max == pytest.approx(sizes.max())
+
+
+def test_rows_that_coordinate_descent_does_not_solve_are_solved_by_the_homotopy():
+    draw = np.random.RandomState(0)
+    A = draw.randn(20, 10)
+    A /= np.linalg.norm(A, axis=1, keepdims=True)
+    X = draw.randn(200, 10)
+    found = {name: SparseCoder(A, alpha=0.01, algorithm=name, random_state=0).fit(X) for name in ("cd", "lars")}
+    assert found["cd"].report_.not_converged == 0 and found["cd"].report_.worst_gap <= 1e-6
+    cost = {name: 0.5 * ((X - (z := model.transform(X)) @ A) ** 2).sum() + 0.01 * np.abs(z).sum() for name, model in found.items()}
+    assert_allclose(cost["cd"], cost["lars"], rtol=1e-6)
+    # The code of a row alone is that among others.
+    assert_array_equal(found["cd"].transform(X[3:4]), found["cd"].transform(X)[3:4])
+
+
+def test_debiased_codes_that_must_not_be_negative_are_non_negative_least_squares():
+    draw = np.random.default_rng(0)
+    A, X = draw.normal(size=(10, 8)), draw.normal(size=(50, 8))
+    given = {"alpha": 0.05, "positive_code": True, "random_state": 0}
+    before = SparseCoder(A, **given).fit(X).transform(X)
+    model = SparseCoder(A, debias=True, **given).fit(X)
+    codes = model.transform(X)
+    for x, plain, code in zip(X, before, codes):
+        used = plain != 0
+        assert_allclose(code[used], optimize.nnls(A[used].T, x)[0] if used.any() else 0, atol=1e-9)
+    assert np.isfinite(model.quality(X).gap).all()
+
+
+def test_rows_without_a_positive_product_are_refused():
+    draw = np.random.default_rng(0)
+    A, X = -np.abs(draw.normal(size=(4, 3))), np.abs(draw.normal(size=(10, 3)))
+    with pytest.raises(ValueError, match="no row of X has a positive inner product with an atom"):
+        SparseCoder(A, positive_code=True).fit(X)

@@ -141,7 +141,9 @@ class Gaps(_Estimator):
         filled, std, draws, notes = _unmix.impute(self._model, self._rows(X), self._run_arguments(), wanted, seconds(max_seconds))
         for note in notes:
             warn(note)
-        filled, std = (in_frame(self, table, X) for table in (filled, std))
+        filled = in_frame(self, filled, X)
+        if return_std:
+            std = in_frame(self, std, X)
         completed: Any = [in_frame(self, table, X) for table in draws] if framed(self) else draws
         found = [filled, *([std] if return_std else []), *([completed] if n_draws else [])]
         return found[0] if len(found) == 1 else tuple(found)

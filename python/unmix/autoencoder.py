@@ -44,7 +44,8 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
     alpha : float or None, default=None
         Weight of the penalty relative to ``1/2 ||x - decode(z)||²``, where rows are divided by their scale if ``normalize`` is
         True. The penalty is the sum of the codes, for ``"jumprelu"`` their number, for ``"gated"`` the sum of the rectified gates.
-        Instead of ``l0``; ``"topk"`` and ``"batch-topk"`` have no penalty.
+        Instead of ``l0``, which for ``"jumprelu"`` still determines the initial thresholds; ``"topk"`` and ``"batch-topk"`` have no
+        penalty.
     init : {"random", "data"}, fitted estimator, path or None, default="random"
         Initial atoms: ``"random"`` for Gaussian numbers, ``"data"`` for random centred rows, with which different seeds agree
         better but the residual is larger; or a fitted model, or the path of one, whose components are the initial weights.
@@ -135,6 +136,10 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
     Codes are ``z = activation(W (x - mean) + b)``, a row is reconstructed as ``mean + z D``: ``W`` is the encoder, ``b`` its bias, and the
     atoms, of norm 1, are the rows of ``D``. After few steps, other seeds give other atoms with nearly the same residual: a small ``fvu``
     does not imply that atoms are reproducible.
+
+    With ``activation="jumprelu"`` the initial thresholds are the mean, over a batch of rows, of the ``l0``-th largest pre-activation, and the
+    width of the kernel in their gradients is a tenth of that: the result depends on ``l0``, its ``"auto"`` included, also if ``alpha`` is
+    given. With the other penalties ``l0`` has no effect beside ``alpha``.
 
     References
     ----------

@@ -98,6 +98,12 @@ class CompleteDictionary(CompleteDictionaryParameters, Estimator):
     FastICA. The polish minimises the sum of ``log(cosh(y))`` from there. The refinement minimises the mean absolute value of the codes of
     each atom separately; without noise its minimum is the atom, with noise it is biased, and then not kept.
 
+    ``algorithm="l1"`` iterates reweighted least squares, and "converged" means that the last change of a filter was at most ``tol``. Where codes
+    are exactly 0 in many rows, atoms are exact up to rounding. Otherwise steps are small long before the minimum, beside which there are other
+    local minima: atoms may be some 5e-3 rad from those with ``tol=1e-10``, and from those of other seeds, and weights are equivalent to
+    repeated rows only to that accuracy. A smaller ``tol`` with a larger ``max_iter`` approaches the nearest minimum; it does not make seeds
+    agree. ``polish`` and ``refine`` have no effect with ``"l1"``: with ``"msp"`` the polish makes atoms of different seeds agree closely.
+
     References
     ----------
     Y. Zhai, Z. Yang, Z. Liao, J. Wright & Y. Ma (2020), Complete dictionary learning via l4-norm maximization over the orthogonal group.

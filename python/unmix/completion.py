@@ -39,9 +39,10 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
     alpha : float or "auto", default="auto"
         Weight of the penalty on the factors: ``"auto"`` for variational alternating least squares, which estimates the noise, the
         scales of factors and offsets, and the errors of all of them from the observed cells; or a number, the ridge penalty for
-        each cell of a row and of a column, 0 for none. With ``"soft-impute"``, ``"auto"`` for the one of at most 20 values with the
-        smallest error on a held-out tenth of the cells, whose solution is the start of variational least squares; or a number, the
-        weight of the nuclear norm relative to half the sum of squared residuals. ``"ppca-em"`` has no penalty.
+        each cell of a row and of a column, for cells in units of their standard deviation (without offsets, of their root mean
+        square), 0 for none. With ``"soft-impute"``, ``"auto"`` for the one of at most 20 values with the smallest error on a
+        held-out tenth of the cells, whose solution is the start of variational least squares; or a number, the weight of the
+        nuclear norm relative to half the sum of squared residuals, in the units of the cells. ``"ppca-em"`` has no penalty.
     offsets : bool, default=True
         Fit an offset for every row and every column in addition to the factors; False for a model without mean and offsets.
     tol : float, default=0.001

@@ -19,12 +19,18 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+#: Relative excess of a loss over that of ISTA above which a fit warns: rounding in single precision, by which networks that still are ISTA
+#: differ from it, is below 1e-4, and a smaller excess has no practical effect.
+WORSE = 1e-3
+
+
 class LISTA(LISTAParameters, Estimator):
     """LISTA: sparse codes by a few trained layers, each of the form of a step of ISTA.
 
     The network is initialised as ISTA and trained layer by layer, then as a whole: to reproduce the codes ``y`` of the rows of the fit, or,
     if none are given, to minimise the objective of the lasso. With ``monotone`` its loss on a fixed set of rows never increases, so that
-    on these it is never worse than ISTA with as many steps.
+    on these a network that starts as ISTA is never worse than ISTA with as many steps. Networks with ``cell="alista"``,
+    ``support_selection`` or ``init`` do not start as ISTA and may be worse: the fit warns if they are.
 
     Parameters
     ----------
@@ -33,7 +39,7 @@ class LISTA(LISTAParameters, Estimator):
         the path of either.
     alpha : float or "auto", default="auto"
         Weight of the l1 penalty relative to half the squared error. ``"auto"`` is a tenth of the mean over rows of the largest
-        absolute inner product with an atom.
+        inner product with an atom, in absolute value unless ``positive_code``.
     cell : {"lista", "gregor-lecun", "cp", "alista", "step"}, default="lista"
         Learned parameters of a layer. ``"lista"``: the dictionary, the step length and the threshold of a step of ISTA;
         ``"gregor-lecun"``: two matrices and a threshold, shared by all layers; ``"cp"``: the encoder matrix and the threshold;
@@ -210,6 +216,28 @@ class LISTA(LISTAParameters, Estimator):
         rows, threads = self._fit(X, targets=_targets(y))
         codes: Array = dense(self._model.encode(rows, (0, threads, int(self.verbose))))
         return codes
+
+    def _doubts(self) -> list[str]:
+        doubts = super()._doubts()
+        table: Any = self.report_.by_layer
+        # Codes by further steps of FISTA are not those of the last layer, which the table is about.
+        if table and not self.refine:
+            what, name = ("code_error", "relative error of the codes") if "code_error" in table else ("objective", "objective")
+            ours, theirs = table[what][-1], table["ista"][what][-1]
+            if ours is not None and theirs is not None and ours > (1 + WORSE) * theirs:
+                doubts.append(
+                    f"the network is worse than ISTA with as many steps: the mean {name} over {table['n_rows']} rows of the fit is {ours:.3g} after "
+                    f"the last layer, and {theirs:.3g} with ISTA (report_.by_layer); choose {self._remedy()}"
+                )
+        return doubts
+
+    def _remedy(self) -> str:
+        """What makes a network at least as good as ISTA on the rows of the fit."""
+        if self.cell == "alista":
+            return "another cell, which starts as ISTA"
+        if self.init is not None:
+            return "init=None, with which the network starts as ISTA"
+        return "support_selection=0, with which the network starts as ISTA" if self.support_selection else "monotone=True"
 
     def _target_tables(self, targets: Any) -> list[tuple[str, Array]]:
         return [("codes", numbers(targets, "y"))]

@@ -105,6 +105,9 @@ class RobustPCA(RobustPCAParameters, Estimator):
     decompositions. With noise it minimises ``||L||_* + alpha * ||S||_1 + ||X - L - S||**2 / (2 m)``, and then refits ``L`` with the rank
     found by least squares over the cells without gross errors.
 
+    With ``center=True`` medians of the columns are subtracted, which are not those of the low-rank part unless that is 0 there, and so can add
+    1 to its rank.
+
     References
     ----------
     E. Candès, X. Li, Y. Ma & J. Wright (2011), Robust principal component analysis? doi:10.1145/1970392.1970395

@@ -42,7 +42,8 @@ class SparseCoder(SparseCoderParameters, Estimator):
         pursuit, up to a number of atoms or down to a squared error.
     alpha : float or {"auto", "cv"}, default="auto"
         Weight of the l1 penalty relative to half the squared error. ``"auto"`` for a tenth of the mean over rows of the largest
-        inner product with an atom; ``"cv"`` for the value with the smallest prediction error on held-out entries.
+        inner product with an atom, in absolute value unless ``positive_code``; ``"cv"`` for the value with the smallest prediction
+        error on held-out entries.
     n_nonzero_coefs : int or None, default=None
         Maximum number of nonzero entries in a code of ``"omp"``; None for a tenth of ``n_features``, at least 1, unless
         ``max_squared_error`` is given.
@@ -52,7 +53,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
         Constrain codes to be non-negative.
     debias : bool, default=False
         Debias: recompute the nonzero entries of each code by least squares on their atoms, without the shrinkage of the penalty;
-        signs may change.
+        signs may change, unless ``positive_code`` constrains them (then by non-negative least squares).
     center : bool, default=False
         Subtract the mean of every column.
     max_iter : int, default=1000

@@ -2,7 +2,7 @@
 
 use crate::args::{Apply, Encode, Reconstruct, Score};
 use crate::failure::{Done, Failure};
-use crate::input;
+use crate::input::{self, is_model_file};
 use crate::output::{Output, Shape, TableWriter};
 use crate::progress::Progress;
 use crate::score::Scored;
@@ -10,7 +10,7 @@ use crate::{cells, choice, list, picture, reference, sound, terminal};
 use std::path::{Path, PathBuf};
 use unmix::data::{Sink, VecSink};
 use unmix::method::sae;
-use unmix::model::{Encoded, Measures, Parts, is_model_file};
+use unmix::model::{Encoded, Measures, Parts};
 use unmix::{Dtype, Model, Real, Rows, Run, with_rows};
 use unmix_io::Input;
 

@@ -19,8 +19,24 @@ const NONE: &str = "  No module was found: no unit has large codes in at least 2
   sparser codes, or pool more starts (--starts).
 ";
 
+/// Refuses options of refits where there are none.
+fn check_refits(args: &Modules) -> Result<(), Failure> {
+    let given = [
+        ("--permutations", args.permutations.is_some()),
+        ("--max-seconds", args.max_seconds.is_some()),
+        ("--seed", args.seed.is_some()),
+    ];
+    match given.into_iter().find(|(_, given)| args.starts == 0 && *given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Failure::Usage(format!(
+            "{option} has no effect with --starts 0, which makes no refits; leave it out, or give --starts 1 or more"
+        ))),
+    }
+}
+
 /// Lists modules, and writes their members to a file.
 pub(crate) fn modules(args: &Modules) -> Done {
+    check_refits(args)?;
     let files = args.input.files(&args.reading)?;
     let never = args.reading.files_read(files.iter().chain([&args.model]));
     let output = args.output.as_ref().map(|path| place(path, &never)).transpose()?;
@@ -36,7 +52,8 @@ pub(crate) fn modules(args: &Modules) -> Done {
     // Here `--names` names the members of modules, also where the columns have names.
     let mut input = input::open_unchecked(&model, &files, options, &run, args.running.quiet)?;
     input.rows.prepare(&run)?;
-    let refits = Refits { starts: args.starts, permutations: args.permutations };
+    let permutations = args.permutations.unwrap_or(Refits::default().permutations);
+    let refits = Refits { starts: args.starts, permutations };
     let found = match args.starts {
         0 => of_model(&model, &input.rows, &run)?,
         _ => biclusters(&model, &input.rows, refits, &run)?,

@@ -33,7 +33,7 @@ pub(crate) fn method_before(name: &str, inputs: &[PathBuf]) -> std::result::Resu
     method(name).map_err(|e| match key {
         Some(key) if Path::new(name).exists() => Failure::Usage(format!(
             "the method must come before the input: unmix fit {}",
-            terminal::command(&[key, name])
+            terminal::command(&[key.to_string(), terminal::path_argument(Path::new(name))])
         )),
         _ => Failure::Usage(e.to_string()),
     })

@@ -257,7 +257,7 @@ fn given(args: &Fit) -> Result<Tensors, Failure> {
 
 /// The components of a model, or the rows of another file.
 fn table(path: &Path) -> Result<Tensor, Failure> {
-    if model::is_model_file(path) {
+    if input::is_model_file(path) {
         let model = Model::load(path)?;
         let components = model.tensor("components").cloned();
         return components.ok_or_else(|| {
@@ -361,7 +361,7 @@ fn ending(report: &Report, counted: Counted, strict: bool) -> (Option<String>, i
 
 /// Suggested next commands; a model of 0 components has no codes.
 fn next(args: &Fit, input: &Path, to: &Path, fitted: &Model) -> String {
-    let model = to.display().to_string();
+    let model = terminal::path_argument(to);
     let reading = reading(args, fitted);
     // Sources of sounds are sounds, each in a file of a folder.
     let ending = match is_text(input, args.reading.input_format) {
@@ -371,10 +371,10 @@ fn next(args: &Fit, input: &Path, to: &Path, fitted: &Model) -> String {
     };
     let command = |verb: &str, to: String| {
         let mut words = vec!["unmix".to_string(), verb.into(), model.clone()];
-        words.extend(args.input.paths.iter().map(|path| path.display().to_string()));
+        words.extend(args.input.paths.iter().map(|path| terminal::path_argument(path)));
         words.extend(reading.clone());
         words.extend(args.triplets.then(|| "--triplets".to_string()));
-        words.extend(["-o".into(), to]);
+        words.extend(["-o".into(), terminal::path_argument(Path::new(&to))]);
         format!("  {}\n", paint(TYPED, terminal::command(&words)))
     };
     let stem = stem(input);

@@ -12,7 +12,7 @@ pub(crate) fn hint(args: &[OsString], error: &clap::Error) -> Option<String> {
         return Some(format!("a model is fitted by: unmix fit {first} FILE"));
     }
     if std::path::Path::new(first).is_file() {
-        let file = terminal::command(&[first]);
+        let file = terminal::command(&[terminal::path_argument(std::path::Path::new(first))]);
         return Some(format!(
             "a file is described by: unmix show {file}, and a model is fitted by: unmix fit pca {file}"
         ));

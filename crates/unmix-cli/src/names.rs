@@ -17,6 +17,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<String>> {
             .filter(|name| !name.is_empty())
             .collect());
     };
+    unmix_io::check_quotations(path, text.as_bytes(), delimiter)?;
     let wrong = |found: String| {
         Error::format(path, found, "give one name per line, or a table with a column 'name' or 'label'")
     };

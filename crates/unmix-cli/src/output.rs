@@ -152,11 +152,8 @@ fn unknown_ending(path: &Path) -> Failure {
     let (ending, name) = (path.extension().map(|e| e.to_string_lossy().to_lowercase()), path.display());
     Failure::Usage(match ending.as_deref() {
         Some("wav" | "wave") => {
-            let folder = path.with_extension("");
-            format!(
-                "each source or channel is written to its own file: give a folder, as in -o {}/",
-                folder.display()
-            )
+            let folder = terminal::path_argument(&path.with_extension(""));
+            format!("each source or channel is written to its own file: give a folder, as in -o {folder}/")
         }
         Some("png" | "jpg" | "jpeg" | "bmp" | "tif" | "tiff" | "gif" | "webp") => format!(
             "{name} would be a picture, and only 'unmix reconstruct' of pictures writes them, as .png files; end it in .npy, .npz, .csv or .tsv \

@@ -35,12 +35,12 @@ pub(crate) fn targets(
         (None, Some(one)) if files.len() == 1 => vec![one.to_path_buf()],
         (None, one) => {
             let one = one.unwrap_or(Path::new("out.png"));
-            let folder = one.with_extension("");
+            let folder = terminal::path_argument(&one.with_extension(""));
             return Err(Failure::Usage(format!(
                 "{} pictures cannot be written to the single file {}; give a folder, as in -o {}/",
                 files.len(),
                 one.display(),
-                folder.display()
+                folder
             )));
         }
     };

@@ -12,6 +12,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<(f64, f64)>, Failure> {
     let wrong = |found: String| Failure::from(Error::format(path, found, REMEDY));
     let text = side_file::text(path, REMEDY)?;
     let delimiter = side_file::delimiter(&text).unwrap_or(b',');
+    unmix_io::check_quotations(path, text.as_bytes(), delimiter)?;
     let mut table = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
     let head: Vec<String> =
         table.headers().map_err(|e| wrong(e.to_string()))?.iter().map(|h| h.trim().to_lowercase()).collect();

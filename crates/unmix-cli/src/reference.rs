@@ -110,6 +110,12 @@ fn references(
             };
             unmix_io::open_many(&[path], &options, run)?
         }
+        false if files.iter().any(|file| input::is_read_once(file)) => {
+            let found = "it is neither a file nor a column of the model, and the input can be read only once";
+            return Err(Failure::Message(format!(
+                "--reference {reference} is not possible: {found}; write the input to a file, and give this"
+            )));
+        }
         false => {
             let columns = Some(input::column_word(reference));
             let options = Options { columns, drop: None, keep: None, wanted: None, ..options.clone() };

@@ -140,13 +140,14 @@ fn given_inputs(args: &Report) -> Vec<String> {
     args.input.iter().map(|path| path.display().to_string()).collect()
 }
 
-fn from_stdin(files: &[PathBuf]) -> bool {
-    files.iter().any(|path| path.as_os_str() == "-")
+/// Whether the rows come from the standard input or a pipe, which cannot be read twice.
+fn are_read_once(files: &[PathBuf]) -> bool {
+    files.iter().any(|path| input::is_read_once(path))
 }
 
 /// Rows per second: as given, or the sampling rate of sound files. Samples are consecutive only if no rows are left out.
 fn rate(args: &Report, files: &[PathBuf]) -> Result<Option<f64>, Failure> {
-    let Some(first) = files.first().filter(|_| args.rate.is_none() && !from_stdin(files)) else {
+    let Some(first) = files.first().filter(|_| args.rate.is_none() && !are_read_once(files)) else {
         return Ok(args.rate);
     };
     if !first.is_file() {
@@ -183,8 +184,7 @@ impl<'a> Color<'a> {
         let Color::Column { name, .. } = self else { return Ok(self) };
         let features = model.features().names.as_deref();
         let known = features.is_some_and(|names| names.contains(&name));
-        // Standard input cannot be read twice.
-        let Some(j) = name.parse::<usize>().ok().filter(|_| !known && !from_stdin(files)) else {
+        let Some(j) = name.parse::<usize>().ok().filter(|_| !known && !are_read_once(files)) else {
             return Ok(Color::Column { name, feature: known });
         };
         let all = unmix_io::Options {
@@ -237,6 +237,12 @@ fn column(
     args: &Report,
     run: &Run<'_>,
 ) -> Result<Labels, Failure> {
+    if are_read_once(files) {
+        return Err(Failure::Message(format!(
+            "--color {name} is not possible: it is a feature of the model, and is read once more, but the input can be read only once; write the \
+             input to a file, and give this"
+        )));
+    }
     // Only the other features, so that text in columns that are not needed is not read.
     let others = model.features().names.iter().flatten().filter(|n| *n != name).cloned().collect::<Vec<_>>();
     let wanted = Some(others).filter(|o| !o.is_empty());

@@ -7,6 +7,7 @@ use crate::progress::Progress;
 use crate::terminal::{self, FAINT, TITLE, TYPED, paint};
 use crate::{input, names};
 use serde_json::Value;
+use std::path::Path;
 use unmix::method::{Method, find, with_methods};
 use unmix::select::{
     Criterion, SizeRequest, SizeRule, Sizes, Table, check_sizes, compare_sizes, select_components,
@@ -163,13 +164,14 @@ fn candidates(rules: [Option<usize>; 2], suggested: Option<usize>) -> Vec<usize>
 fn next(args: &Select, numbers: &[usize]) -> String {
     let command = |k: &usize| {
         let mut words = vec!["unmix".to_string(), "fit".into(), args.method.clone()];
-        words.extend(args.input.paths.iter().map(|path| path.display().to_string()));
+        words.extend(args.input.paths.iter().map(|path| terminal::path_argument(path)));
         words.extend(args.reading.arguments());
         words.extend(["-k".into(), k.to_string()]);
         words.extend(args.set.iter().flat_map(|(key, value)| ["--set".into(), setting(key, value)]));
         if numbers.len() > 1 {
             let stem = args.input.paths.first().map_or_else(String::new, |path| fit::stem(path));
-            words.extend(["-o".into(), format!("{stem}.{}-{k}.safetensors", args.method)]);
+            let model = format!("{stem}.{}-{k}.safetensors", args.method);
+            words.extend(["-o".into(), terminal::path_argument(Path::new(&model))]);
         }
         format!("  {}\n", paint(TYPED, terminal::command(&words)))
     };

@@ -2,6 +2,7 @@
 
 use crate::args::Show;
 use crate::failure::{Done, Failure};
+use crate::input::is_model_file;
 use crate::names;
 use crate::output::{check_csv, place, write_whole};
 use crate::progress::Progress;
@@ -21,8 +22,8 @@ const LISTED: usize = 12;
 pub(crate) fn show(args: &Show) -> Done {
     // Determined from the contents, not the extension: a .safetensors file may hold rows.
     match args.files.as_slice() {
-        [file] if model::is_model_file(file) => show_model(file, args),
-        files => match files.iter().find(|file| model::is_model_file(file)) {
+        [file] if is_model_file(file) => show_model(file, args),
+        files => match files.iter().find(|file| is_model_file(file)) {
             Some(model) => {
                 Err(Failure::Usage(format!("{} is a model; show one model at a time", model.display())))
             }
@@ -31,7 +32,17 @@ pub(crate) fn show(args: &Show) -> Done {
     }
 }
 
+/// Refuses options of reading, in the words used for data of other formats: a model has no rows.
+fn refuse_reading(args: &Show) -> Result<(), Failure> {
+    let Some((flag, value)) = args.reading.given().into_iter().next() else { return Ok(()) };
+    let name = flag.trim_start_matches('-').replace('-', "_");
+    let got = value.unwrap_or_else(|| "true".into());
+    let why = "the input is a model, which has no rows";
+    Err(Error::setting(name, got, why, "leave it out: it is for data files").into())
+}
+
 fn show_model(file: &Path, args: &Show) -> Done {
+    refuse_reading(args)?;
     let model = Model::load(file)?;
     if let Some(path) = &args.loadings {
         let place = place(path, &[file])?;
@@ -216,6 +227,10 @@ fn text_lines(found: &Description) -> Vec<(&'static str, String)> {
     let columns = named(found, |c| c.text > 0);
     match found.decimal_commas {
         0 => {}
+        // A comma cannot be a delimiter and a decimal mark.
+        n if found.commas_separate => {
+            return vec![("columns with text", format!("{columns}; {}", with_commas(n, found.text)))];
+        }
         n if n == found.text => {
             return vec![(
                 "columns with text",
@@ -245,6 +260,13 @@ fn text_lines(found: &Description) -> Vec<(&'static str, String)> {
         lines.push(("numbers and text", format!("{markers}; {cells} with text: {remedy}")));
     }
     lines
+}
+
+/// What `n` of the `text` cells with text hold, and what works, where commas separate the cells.
+fn with_commas(n: u64, text: u64) -> String {
+    let which = if n == text { "they hold".into() } else { format!("{n} of {text} cells with text are") };
+    let remedy = "write them without, or leave the columns out with --drop or --keep";
+    format!("{which} numbers with commas (separators of thousands?): {remedy}")
 }
 
 fn constant(found: &Description) -> String {

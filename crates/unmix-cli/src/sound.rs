@@ -139,6 +139,9 @@ fn common_rate(files: &[PathBuf]) -> Result<u32, Failure> {
     };
     let mut rate = None;
     for file in files {
+        if input::is_read_once(file) {
+            return Err(no_sound(format!("{} can be read only once", file.display())));
+        }
         match unmix_io::sample_rate(file)? {
             Some(own) => rate = Some(own),
             None => return Err(no_sound(format!("{} is not a .wav file", file.display()))),

@@ -4,6 +4,7 @@ use crate::failure::{Done, Failure};
 use anstyle::{AnsiColor, Style};
 use std::io::{IsTerminal, Write};
 use unmix::Caller;
+pub(crate) use unmix_io::path_argument;
 
 /// The name of standard output in messages.
 pub(crate) const STANDARD_OUTPUT: &str = "standard output";

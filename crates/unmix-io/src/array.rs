@@ -123,6 +123,7 @@ pub(crate) fn open_named(
         ignored,
         text_cells: vec![],
         comma_cells: 0,
+        commas_separate: false,
         patches: None,
     })
 }

@@ -198,6 +198,7 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
         ignored,
         text_cells: if options.transpose { vec![] } else { text_cells },
         comma_cells: 0,
+        commas_separate: false,
         patches: None,
     })
 }

@@ -39,6 +39,10 @@ pub struct Description {
     pub text: u64,
     /// Those of them that are numbers with a decimal comma.
     pub decimal_commas: u64,
+    /// Whether commas separate the cells of the text: those within cells are then separators of thousands, or decimal marks that cannot be
+    /// read as such.
+    #[serde(skip)]
+    pub commas_separate: bool,
     /// Rows with a cell that is missing, infinite or text.
     pub incomplete_rows: u64,
     /// Columns whose cells are all finite and equal.
@@ -116,6 +120,7 @@ pub fn describe(input: &Input, run: &Run<'_>) -> Result<Description> {
         infinite: whole.infinite,
         text: whole.text,
         decimal_commas: input.comma_cells,
+        commas_separate: input.commas_separate,
         incomplete_rows: totals.incomplete_rows,
         constant: totals.constant,
         min: whole.min,

@@ -170,6 +170,7 @@ fn cut(
         ignored: vec![],
         text_cells: vec![],
         comma_cells: 0,
+        commas_separate: false,
         patches,
     })
 }

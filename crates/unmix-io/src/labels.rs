@@ -1,7 +1,8 @@
 //! Labels of rows from a separate file: one value per line, an array, or a column of a table.
 
 use crate::format::text;
-use crate::wording::entry;
+use crate::text::check_quotations;
+use crate::wording::{entry, path_argument};
 use crate::{Files, Missing, Options, Wording, open_with};
 use std::path::Path;
 use unmix::{AnyRows, Error, Result, Run};
@@ -149,10 +150,14 @@ pub fn labels_of(files: &Files, n: u64, nameless: &str, run: &Run<'_>) -> Result
 /// The error for a file with several columns, of which line `line` has `p`.
 fn several(wording: Wording, path: &Path, p: usize, line: Option<usize>) -> Error {
     let got = line.map_or(p.to_string(), |line| format!("{p} in line {line} of {}", path.display()));
-    let one = |column: &str| format!("{}:{column}", path.display());
     let remedy = match wording {
-        Wording::Shell => format!("choose one, as in {}", wording.plain("color", one("COLUMN"), true)),
-        _ => format!("choose one, as in unmix.open(path, columns='group') or color='{}'", one("group")),
+        Wording::Shell => {
+            let column = format!("{}:COLUMN", path_argument(path));
+            format!("choose one, as in {}", wording.plain("color", column, true))
+        }
+        _ => {
+            format!("choose one, as in unmix.open(path, columns='group') or color='{}:group'", path.display())
+        }
     };
     Error::setting("color of a file", got, "must be one column", remedy)
 }
@@ -211,6 +216,7 @@ impl<'a> Text<'a> {
     }
 
     fn records(&self) -> Result<Vec<csv::StringRecord>> {
+        check_quotations(self.path, &self.bytes, self.delimiter)?;
         let mut builder = csv::ReaderBuilder::new();
         let reader = builder.delimiter(self.delimiter).has_headers(false).flexible(true);
         let records =

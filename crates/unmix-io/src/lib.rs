@@ -85,9 +85,11 @@ pub use labels::{LabelFile, Labels, labels_of};
 #[doc(hidden)]
 pub use names::{have_names, named};
 #[doc(hidden)]
+pub use text::check_quotations;
+#[doc(hidden)]
 pub use triplets::note_on_requested_cells;
 #[doc(hidden)]
-pub use wording::Wording;
+pub use wording::{Wording, path_argument};
 // For the tests of the program and the Python package, which compare the options that they take with this table.
 #[doc(hidden)]
 pub use reading_options::{READING_OPTIONS, ReadingOption};
@@ -137,6 +139,8 @@ pub struct Input {
     pub text_cells: Vec<u64>,
     /// Those of them that are numbers with a decimal comma.
     pub comma_cells: u64,
+    /// Whether commas separate the cells of the text, so that those within cells cannot be read as decimal marks.
+    pub commas_separate: bool,
     /// The pictures that the rows are patches of, where they are all patches and all pixels of each.
     pub patches: Option<CutImages>,
 }

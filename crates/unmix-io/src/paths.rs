@@ -1,6 +1,7 @@
 //! Expands paths: patterns and folders become lists of files.
 
 use crate::format::{InputFormat, Kind};
+use crate::wording::path_argument;
 use std::path::{Path, PathBuf};
 use unmix::{Error, Result};
 
@@ -83,7 +84,7 @@ fn members(folder: &Path, format: Option<InputFormat>) -> Result<Vec<PathBuf>> {
         (true, [first, _, ..]) => {
             let found = format!("it is a folder with files of several formats ({})", formats.join(", "));
             let pattern = folder.join(format!("*{first}*"));
-            Err(Error::format(folder, found, format!("choose one, as in '{}'", pattern.display())))
+            Err(Error::format(folder, found, format!("choose one, as in '{}'", path_argument(&pattern))))
         }
         (true, [_]) => Ok(others.into_iter().map(|(_, file)| file).collect()),
         (false, _) => {

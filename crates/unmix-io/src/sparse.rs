@@ -67,6 +67,7 @@ pub(crate) fn open(archive: &mut Archive<'_>, options: &Options, run: &Run<'_>) 
         ignored: vec![],
         text_cells: vec![],
         comma_cells: 0,
+        commas_separate: false,
         patches: None,
     })
 }

@@ -26,6 +26,7 @@ pub(crate) fn stack(mut inputs: Vec<Input>) -> Result<Input> {
         row_names: None,
         text_cells: vec![0; inputs[0].text_cells.len()],
         comma_cells: inputs.iter().map(|input| input.comma_cells).sum(),
+        commas_separate: inputs.iter().any(|input| input.commas_separate),
         patches: None,
         rows: AnyRows::F64(Rows::new(Stacked::<f64>::new(vec![]), Features::default(), "")),
     };

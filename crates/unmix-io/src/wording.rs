@@ -1,5 +1,7 @@
 //! How messages name the settings of reading: the user types them on the command line or in Python.
 
+use std::path::{MAIN_SEPARATOR, Path};
+
 /// Where the user types settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -150,6 +152,15 @@ impl Wording {
             Self::PythonPath => format!("unmix.open(..., {name}={value})"),
             _ => format!("{name}={value}"),
         }
+    }
+}
+
+/// A path as an argument of a command: one that begins with a dash would be taken for an option.
+pub fn path_argument(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    match text.starts_with('-') && text != "-" {
+        true => format!(".{MAIN_SEPARATOR}{text}"),
+        false => text.into_owned(),
     }
 }
 

@@ -116,6 +116,9 @@ impl Imputer {
             stored,
             filled: 0.into(),
         };
+        if wanted.std || wanted.draws > 0 {
+            imputer.notes.extend(imputer.without_errors(model));
+        }
         // A model that stores the errors of its parameters needs no refits.
         if (wanted.std || wanted.draws > 0) && wanted.bootstrap > 0 && !imputer.of().has_errors() {
             crate::with_rows!(rows, rows => imputer.refit(model, rows, run))?;
@@ -157,6 +160,22 @@ impl Imputer {
         self.filled.load(Relaxed)
     }
 
+    /// The note on columns whose cells have no errors: those that did not vary in the fit, which are not part of the model.
+    fn without_errors(&self, model: &Model) -> Option<String> {
+        let noise = &self.of().model().noise;
+        let columns: Vec<usize> = (0..noise.len()).filter(|&j| noise[j] == 0.0).collect();
+        let (columns_are, their) = match columns.len() {
+            0 => return None,
+            1 => ("the observed cells of column", "its"),
+            _ => ("the observed cells of each of the columns", "their"),
+        };
+        Some(format!(
+            "{columns_are} {} are equal, so that {their} missing cells are filled with that value, with standard errors of 0 and no draws of other \
+             values: these are no estimates of the errors",
+            model.features().listed(&columns)
+        ))
+    }
+
     fn refit<T: Real>(&mut self, model: &Model, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<()>
     where
         for<'b> AnyRows<'b>: From<Rows<'b, T>>,
@@ -166,6 +185,10 @@ impl Imputer {
             return Ok(());
         }
         let sum = rows.pooled(run.threads, || rows.sweep(run, "checksum", &GatherChecksum))?.checksum();
+        if model.report().n_rows.is_some() {
+            self.notes.push(known("the model was fitted to weighted rows, and such a fit is not repeated"));
+            return Ok(());
+        }
         if model.report().rows_checksum != Some(sum) {
             self.notes.push(known("these are not the rows that the model was fitted to with missing cells"));
             return Ok(());

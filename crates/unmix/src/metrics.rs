@@ -19,7 +19,7 @@ use crate::num::{Matrix, factor};
 ///
 /// # Errors
 ///
-/// More rows than columns, which are no basis; numbers that are not finite.
+/// Rows of different lengths; more rows than columns, which are no basis; numbers that are not finite.
 pub fn subspace_angles(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<Vec<f64>> {
     let SubspaceAngles { along, across, .. } = apart(a, b)?;
     let k = along.rows();
@@ -58,6 +58,10 @@ struct SubspaceAngles {
 }
 
 fn apart(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<SubspaceAngles> {
+    if a.cols() != b.cols() {
+        let (what, remedy) = ("the rows of the second basis".into(), "give rows of the same columns".into());
+        return Err(Error::Width { what, need: a.cols(), got: b.cols(), remedy });
+    }
     for m in [a, b] {
         let (k, p) = (m.rows(), m.cols());
         let wrong = match m.as_slice().iter().position(|x| !x.is_finite()) {
@@ -262,6 +266,14 @@ pub fn assignment(cost: &Matrix<f64>) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::num::random::Stream;
+
+    #[test]
+    fn subspaces_of_rows_of_other_lengths_are_refused() {
+        let (a, b) =
+            (Matrix::from_fn(2, 3, |i, j| (i + j) as f64), Matrix::from_fn(2, 4, |i, j| (i * j) as f64));
+        assert!(subspace_angles(&a, &b).unwrap_err().to_string().contains("rows of the same columns"));
+        assert!(projection_distance(&b, &a).is_err());
+    }
 
     /// Only directions count: squares of the numbers overflow or underflow here.
     #[test]

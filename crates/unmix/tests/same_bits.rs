@@ -50,6 +50,41 @@ impl<T: Real> Stream<T> for Reader<'_, T> {
     }
 }
 
+/// A source of two rows that declares ten.
+struct Cut;
+
+impl Source<f64> for Cut {
+    fn n_features(&self) -> usize {
+        2
+    }
+    fn n_rows(&self) -> Option<u64> {
+        Some(10)
+    }
+    fn stream(&self) -> unmix::Result<Box<dyn Stream<f64> + '_>> {
+        Ok(Box::new(OneBlock(false)))
+    }
+}
+
+struct OneBlock(bool);
+
+impl Stream<f64> for OneBlock {
+    fn read(&mut self, _: usize, out: &mut Vec<f64>) -> unmix::Result<usize> {
+        if std::mem::replace(&mut self.0, true) {
+            return Ok(0);
+        }
+        out.extend([1.0, 2.0, 3.0, 5.0]);
+        Ok(2)
+    }
+}
+
+#[test]
+fn a_stream_that_ends_before_the_declared_number_of_rows_is_refused() {
+    let mut rows = unmix::AnyRows::from(Rows::new(Cut, Default::default(), "cut rows"));
+    let said =
+        unmix::fit("pca", &Default::default(), &mut rows, &unmix::Run::default()).unwrap_err().to_string();
+    assert!(said.contains("declares 10 rows, but its stream ended after 2"), "{said}");
+}
+
 /// The numbers in column-major order.
 fn by_columns<T: Real>(x: &[T], p: usize) -> Vec<T> {
     let n = x.len() / p;

@@ -145,6 +145,23 @@ fn sums_of_many_rows_of_small_weights_are_fitted_as_the_rows_are() {
     assert!(said.to_string().contains("must sum to more than 1"), "{said}");
 }
 
+/// Weights that were divided by their sum: rounding makes it 1 or a little more.
+#[test]
+fn weights_that_sum_to_1_up_to_rounding_are_refused() {
+    for n in [49usize, 700, 1000, 1499, 1500] {
+        let x = falling(n, 3, 1);
+        let weights = vec![1.0 / n as f64; n];
+        for key in ["pca", "ica", "ppca", "factor-analysis", "rica"] {
+            let mut rows = f64::any(Rows::from_slice(&x, 3).unwrap().weighted(weights.clone()).unwrap());
+            let said = fit_any(key, &settings(json!({})), &mut rows, &on_threads(1)).unwrap_err().to_string();
+            assert!(
+                said.contains("must sum to more than 1") && said.contains("multiply"),
+                "{key} of {n}: {said}"
+            );
+        }
+    }
+}
+
 #[test]
 fn every_method_supports_what_it_declares_about_weights() {
     let x = falling(60, 5, 1);

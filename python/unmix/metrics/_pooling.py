@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .._input import warn
 from .._types import Array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+#: Degrees of freedom below which an interval is infinite. The quantiles of Student's t distribution are then above 1e300 for levels of at least
+#: 0.5, and those of scipy are wrong: 6700 at 1e-300, NaN at 0.
+LEAST = 1e-3
 
 
 class Pooled(NamedTuple):
@@ -87,7 +93,7 @@ class Pooled(NamedTuple):
         Notes
         -----
         The ends are ``estimate -/+ t * std_error``, with ``t`` the ``0.5 + level / 2`` quantile of Student's t distribution with ``df``
-        degrees of freedom.
+        degrees of freedom. As ``df`` goes to 0, ``t`` goes to infinity: below 0.001 degrees of freedom the ends are infinite.
 
         Examples
         --------
@@ -100,7 +106,7 @@ class Pooled(NamedTuple):
 
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, got {level!r}")
-        half = t.ppf(0.5 + level / 2, self.df) * self.std_error
+        half = np.where(self.df < LEAST, np.inf, t.ppf(0.5 + level / 2, self.df)) * self.std_error
         return self.estimate - half, self.estimate + half
 
 
@@ -117,8 +123,8 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df_complete: float | None =
     variances : array-like of shape (n_draws, ...)
         Squared standard error of each estimate.
     df_complete : float, optional
-        Degrees of freedom of the estimate without missing cells, such as ``n - p`` of a regression: the result has the degrees of freedom
-        of Barnard & Rubin (1999); without it, those of Rubin (1987), which are for many rows.
+        Degrees of freedom of the estimate without missing cells, such as ``n - p`` of a regression; finite and above 0. The result has the
+        degrees of freedom of Barnard & Rubin (1999); without it, those of Rubin (1987), which are for many rows.
 
     Returns
     -------
@@ -133,7 +139,9 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df_complete: float | None =
     -----
     The degrees of freedom of Rubin (1987) are ``(m - 1) / share**2``, where ``share`` is the part of the variance that is due to the
     imputations, ``(1 + 1/m) b`` divided by all of it. With ``df_complete = d`` they are ``1 / (share**2 / (m - 1) + 1 / e)``,
-    ``e = d (d + 1) / (d + 3) (1 - share)``.
+    ``e = d (d + 1) / (d + 3) (1 - share)``. If all ``variances`` of an estimate are 0 and its draws differ, all information is missing:
+    ``share`` is 1 and ``e`` is 0. By these formulas the estimate then has 0 degrees of freedom and an infinite interval, with a warning;
+    without ``df_complete`` it has ``m - 1`` degrees of freedom.
 
     It takes ``O(n_draws)`` operations for each number.
 
@@ -156,6 +164,11 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df_complete: float | None =
         )
     if not (np.isfinite(q).all() and np.isfinite(u).all() and (u >= 0).all()):
         raise ValueError("estimates must be finite, and variances finite and non-negative")
+    if df_complete is not None and (isinstance(df_complete, bool) or not isinstance(df_complete, Real) or not 0 < df_complete < np.inf):
+        raise ValueError(
+            f"df_complete must be a finite number above 0 or None, got {df_complete!r}; it is the degrees of freedom of the estimate without "
+            "missing cells, such as n - p of a regression"
+        )
     m = len(q)
     within, between = u.mean(0), q.var(0, ddof=1)
     extra = (1 + 1 / m) * between
@@ -164,9 +177,17 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df_complete: float | None =
         share = np.where(total > 0, extra / total, 0.0)
         df = (m - 1) / share**2
         if df_complete is not None:
-            observed = (df_complete + 1) / (df_complete + 3) * df_complete * (1 - share)
+            # 1 - share, without cancellation where it is small.
+            rest = np.where(total > 0, within / total, 1.0)
+            observed = (df_complete + 1) / (df_complete + 3) * df_complete * rest
             df = 1 / (1 / df + 1 / observed)
         # Fraction of missing information, with the correction 2 / (df + 3) for the degrees of freedom of t.
         ratio = extra / within
         information = np.where(within > 0, (ratio + 2 / (df + 3)) / (ratio + 1), 1.0)
+    if np.any(df < LEAST):
+        warn(
+            f"{np.count_nonzero(df < LEAST)} of {df.size} estimates have no variance within the imputations beside that between them: all of "
+            "their information is missing, so that by df_complete they have 0 degrees of freedom and an infinite interval; check that variances "
+            f"are squared standard errors, or leave df_complete out, for {m - 1} degrees of freedom"
+        )
     return Pooled(q.mean(0), np.sqrt(total), df, information)

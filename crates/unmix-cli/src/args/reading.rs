@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use crate::terminal;
 use clap::builder::{NonEmptyStringValueParser, PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::ffi::OsStr;
@@ -230,10 +231,15 @@ impl Reading {
 
     /// The same options as command-line arguments.
     pub(crate) fn arguments(&self) -> Vec<String> {
+        self.given().into_iter().flat_map(|(flag, value)| [Some(flag.to_string()), value]).flatten().collect()
+    }
+
+    /// The options that are given: flags, and their values where they have one.
+    pub(crate) fn given(&self) -> Vec<(&'static str, Option<String>)> {
         let mut out = Vec::new();
-        let mut value = |flag: &str, v: Option<String>| {
-            if let Some(v) = v {
-                out.extend([flag.to_string(), v]);
+        let mut value = |flag: &'static str, v: Option<String>| {
+            if v.is_some() {
+                out.push((flag, v));
             }
         };
         value("--input-format", self.input_format.map(|format| format.name().into()));
@@ -241,7 +247,7 @@ impl Reading {
         value("--rows-axis", Some(axes).filter(|axes| !axes.is_empty()));
         let shape = |s: &Shape| s.0.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
         value("--feature-shape", self.feature_shape.as_ref().map(shape));
-        value("--names", self.names.as_ref().map(|path| path.display().to_string()));
+        value("--names", self.names.as_deref().map(terminal::path_argument));
         value("--columns", self.columns.clone());
         value("--drop", self.drop.clone());
         value("--keep", self.keep.clone());
@@ -266,7 +272,7 @@ impl Reading {
             (self.rgb, "--rgb"),
             (self.normalise, "--normalise"),
         ];
-        out.extend(flags.iter().filter(|(on, _)| *on).map(|(_, flag)| flag.to_string()));
+        out.extend(flags.into_iter().filter(|(on, _)| *on).map(|(_, flag)| (flag, None)));
         out
     }
 }

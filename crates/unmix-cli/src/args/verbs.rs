@@ -260,9 +260,8 @@ pub(crate) struct Modules {
     /// Number of fits whose units are pooled; 0 uses the units of MODEL alone
     #[arg(long, value_name = "N", default_value_t = Refits::default().starts)]
     pub(crate) starts: usize,
-    /// Number of copies of the rows with permuted columns, for q-values; each is fitted the same number of times
-    #[arg(long, value_name = "N", default_value_t = Refits::default().permutations)]
-    pub(crate) permutations: usize,
+    #[arg(long, value_name = "N", help = permutations())]
+    pub(crate) permutations: Option<usize>,
     /// End all fits after S seconds; modules are those that they have found by then
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub(crate) max_seconds: Option<f64>,
@@ -403,7 +402,7 @@ fn resamples() -> String {
     )
 }
 
-/// Help of `--permutations` of a page.
+/// Help of `--permutations`.
 fn permutations() -> String {
     format!(
         "Number of copies of the rows with permuted columns, for q-values of pooled modules; each is fitted the same number of times \

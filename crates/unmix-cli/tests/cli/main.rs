@@ -14,6 +14,8 @@ mod loadings;
 mod memory;
 mod merge;
 mod pictures;
+#[cfg(unix)]
+mod pipes;
 mod reading;
 mod reproduce;
 mod resume;

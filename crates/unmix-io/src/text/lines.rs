@@ -1,6 +1,6 @@
 //! Records of a text file, and where they are.
 
-use super::{blanks, cells, delimiter};
+use super::{blanks, cells, delimiter, quotes};
 use crate::stored::{FromStart, head, read_failed};
 use crate::{Options, gz};
 use std::cell::Cell;
@@ -189,18 +189,19 @@ impl<'a> Lines<'a> {
             None => sniffed(),
         };
         let by_blanks = delimiter == blanks::DELIMITER;
-        let bounds = Rc::new(Bounds { start: Cell::new(0), longest: Cell::new(LONGEST) });
+        let bounds = Rc::new(Bounds::new());
         let layout = blanks::layout(&head);
         let text = Cursor::new(head).chain(text);
         let text: Box<dyn Read> =
             if by_blanks { Box::new(blanks::Blanks::new(text, layout)) } else { Box::new(text) };
+        let limiter = RecordLimiter { text, read: 0, line: 0, end: quotes::END, bounds: bounds.clone() };
         let reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
             .delimiter(delimiter)
             .comment(by_blanks.then_some(blanks::COMMENT))
             .buffer_capacity(1 << 17)
-            .from_reader(RecordLimiter { text, read: 0, line: 0, bounds: bounds.clone() });
+            .from_reader(limiter);
         let found = vec![false; dialect.na.len()];
         Ok(Self { reader, bytes, gz, start, bounds, dialect: dialect.clone(), delimiter, found })
     }
@@ -220,13 +221,22 @@ impl<'a> Lines<'a> {
         self.found.iter().enumerate().filter(|(_, found)| !**found).map(|(mark, _)| mark)
     }
 
-    /// Reads the next record and returns its position; `None` at the end.
+    /// Reads the next record and returns its position; `None` at the end. A quotation that is open at the end of the text is an error: it
+    /// would contain all rows that follow.
     pub(super) fn next(&mut self, record: &mut csv::ByteRecord) -> Result<Option<RecordStart>> {
         let at = self.reader.position().byte();
         self.bounds.start.set(at);
         match self.reader.read_byte_record(record) {
             Ok(more) => {
-                let length = self.reader.position().byte() - at;
+                let end = self.reader.position().byte();
+                let length = end - at;
+                if more && self.bounds.is_past(end) {
+                    if !quotes::is_end(record) {
+                        return Err(self.open_quotation(record, self.start + at)?);
+                    }
+                    record.clear();
+                    return Ok(None);
+                }
                 if at == 0 {
                     self.bounds.longest.set((4 * length).clamp(LATER, LONGEST));
                 }
@@ -262,6 +272,12 @@ impl<'a> Lines<'a> {
         }
     }
 
+    /// The error for the last record, which begins at byte `at` of the text and ends in a quotation that is not closed.
+    fn open_quotation(&self, record: &csv::ByteRecord, at: u64) -> Result<Error> {
+        let first = line_of(self.bytes, self.gz, at)?;
+        Ok(quotes::never_closed(self.bytes.path(), first + quotes::lines_before_last(record)))
+    }
+
     /// The number, from 1, of the line in which a record begins. Counted from the start on demand, which is once: for the message
     /// that ends the reading.
     pub(super) fn line(&self, place: RecordStart) -> Result<u64> {
@@ -271,11 +287,15 @@ impl<'a> Lines<'a> {
 
 /// The number, from 1, of the line that begins at byte `place` of the text, or after blank lines there.
 fn line_of(bytes: &Bytes<'static>, gz: bool, place: u64) -> Result<u64> {
-    let failed = |e| read_failed(e, bytes.path());
-    let mut text = BufReader::with_capacity(1 << 16, text(bytes, gz)?);
+    let text = BufReader::with_capacity(1 << 16, text(bytes, gz)?);
+    line_at(text, place).map_err(|e| read_failed(e, bytes.path()))
+}
+
+/// [`line_of`] in a text that is read from its start.
+pub(super) fn line_at(mut text: impl BufRead, place: u64) -> std::io::Result<u64> {
     let (mut line, mut at, mut after_return) = (1, 0, false);
     loop {
-        let part = text.fill_buf().map_err(failed)?;
+        let part = text.fill_buf()?;
         if part.is_empty() {
             return Ok(line);
         }
@@ -336,13 +356,28 @@ struct RecordLimiter<R> {
     read: u64,
     /// Where the last line begins, of which bytes have been read.
     line: u64,
+    /// What is still to be read after the text: [`quotes::END`].
+    end: &'static [u8],
     bounds: Rc<Bounds>,
 }
 
-/// Where the current record begins, and how long it may be.
+/// Where the current record begins, how long it may be, and where the text ends.
 struct Bounds {
     start: Cell<u64>,
     longest: Cell<u64>,
+    /// Bytes of the text, once all of it has been read.
+    text: Cell<Option<u64>>,
+}
+
+impl Bounds {
+    fn new() -> Self {
+        Self { start: Cell::new(0), longest: Cell::new(LONGEST), text: Cell::new(None) }
+    }
+
+    /// Whether a record that ends at this byte includes what is read after the text.
+    fn is_past(&self, end: u64) -> bool {
+        self.text.get().is_some_and(|text| end == text + quotes::END.len() as u64)
+    }
 }
 
 /// Bytes that are examined before anything is known.
@@ -362,6 +397,12 @@ impl<R: Read> Read for RecordLimiter<R> {
             return Err(std::io::Error::other(RecordTooLong { line, longest }));
         }
         let n = self.text.read(out)?;
+        if n == 0 {
+            if self.bounds.text.get().is_none() {
+                self.bounds.text.set(Some(self.read));
+            }
+            return self.end.read(out);
+        }
         if let Some(end) = out[..n].iter().rposition(|b| is_end(*b)) {
             self.line = self.read + end as u64 + 1;
         }
@@ -392,9 +433,9 @@ mod tests {
 
     #[test]
     fn a_record_that_never_ends_is_refused_and_records_that_end_are_not() {
-        let bounds = Rc::new(Bounds { start: Cell::new(0), longest: Cell::new(LONGEST) });
+        let bounds = Rc::new(Bounds::new());
         let mut limiter =
-            RecordLimiter { text: std::io::repeat(b'x'), read: 0, line: 0, bounds: bounds.clone() };
+            RecordLimiter { text: std::io::repeat(b'x'), read: 0, line: 0, end: &[], bounds: bounds.clone() };
         let mut buffer = vec![0; 1 << 20];
         // Records that end: the start moves on, and a text of twice the length goes through.
         while limiter.read < 2 * LONGEST {

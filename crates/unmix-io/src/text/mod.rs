@@ -10,6 +10,7 @@ mod header;
 mod lines;
 mod plain;
 mod preamble;
+mod quotes;
 mod remedy;
 
 use crate::selection::Selection;
@@ -18,9 +19,12 @@ use crate::{Input, Options, Wording, array, index, progress};
 use cells::Role;
 use lines::{Dialect, Lines, RecordStart};
 use plain::{Numbers, Plain};
+use preamble::Preamble;
 use std::path::Path;
 use unmix::data::{Bytes, OwnedRows, Spool};
 use unmix::{AnyRows, Error, ErrorDetails, Features, Result, Rows, Run};
+
+pub use quotes::check_quotations;
 
 /// Reads the whole file, once.
 pub(crate) fn open(
@@ -114,7 +118,7 @@ fn has_header(
 fn rows_of(numbers: Numbers, width: usize, own: Features, path: &Path) -> Result<AnyRows<'static>> {
     match numbers {
         Numbers::Held(numbers) => {
-            let rows = OwnedRows::new(numbers, width);
+            let rows = OwnedRows::new(numbers, width)?;
             Ok(AnyRows::F64(Rows::new(rows, own, path.display().to_string())))
         }
         spooled => Ok(array::rows(spooled.spooled(path)?.into_rows::<f64>(width)?, None, own, path)),
@@ -199,6 +203,8 @@ struct Read {
     kept: Vec<Vec<String>>,
     text_cells: Vec<u64>,
     comma_cells: u64,
+    /// Whether commas separate the cells.
+    commas_separate: bool,
 }
 
 impl Table<'_> {
@@ -233,7 +239,7 @@ impl Table<'_> {
         let mut n_rows = 0;
         let mut kept = vec![Vec::new(); self.selection.kept.len() + self.index.len()];
         let mut text_cells = vec![0; if self.count_text { width } else { 0 }];
-        let mut comma_cells = 0;
+        let (mut comma_cells, commas_separate) = (0, lines.delimiter() == b',');
         let mut place = match first {
             Some(place) => Some(place),
             None => lines.next(&mut record)?,
@@ -243,7 +249,7 @@ impl Table<'_> {
         if let Some(at) = place.filter(|_| only_numbers) {
             let plain = Plain { bytes: self.bytes, delimiter: lines.delimiter(), roles: &roles, width };
             if let Some((n_rows, numbers)) = plain.read(at.byte(), run)? {
-                return Ok(Read { numbers, n_rows, kept, text_cells, comma_cells: 0 });
+                return Ok(Read { numbers, n_rows, kept, text_cells, comma_cells: 0, commas_separate });
             }
         }
         let mut numbers: Vec<f64> = Vec::with_capacity(BATCH + width);
@@ -272,10 +278,11 @@ impl Table<'_> {
                 numbers.clear();
                 progress(run, n_rows)?;
             }
-            place = lines.next(&mut record)?;
+            // What follows the last requested row is not read: it may be of any form.
+            place = if n_rows < self.n_requested { lines.next(&mut record)? } else { None };
         }
         spool.write_numbers(&numbers)?;
-        Ok(Read { numbers: Numbers::Spooled(spool), n_rows, kept, text_cells, comma_cells })
+        Ok(Read { numbers: Numbers::Spooled(spool), n_rows, kept, text_cells, comma_cells, commas_separate })
     }
 
     fn input(self, read: Read, options: &Options) -> Result<Input> {
@@ -333,6 +340,7 @@ impl Table<'_> {
             ignored,
             text_cells: if options.transpose { vec![] } else { read.text_cells },
             comma_cells: read.comma_cells,
+            commas_separate: read.commas_separate,
             patches: None,
         })
     }
@@ -358,8 +366,8 @@ impl Table<'_> {
         let column = record.iter().position(|cell| fixed_width::touching(cell).is_some())?;
         let cell = record.get(column).filter(|_| record.len() < self.n_columns)?;
         let found = format!(
-            "line {line} has {} cells, but the first line has {}, and row {row}, column {column} is the text '{}'",
-            record.len(),
+            "line {line} has {}, but the first line has {}, and row {row}, column {column} is the text '{}'",
+            n_cells(record.len()),
             self.n_columns,
             cells::shown(cell)
         );
@@ -367,25 +375,33 @@ impl Table<'_> {
     }
 
     fn ragged_in_words(&self, line: u64, record: &csv::ByteRecord) -> Error {
-        let (found, text) = (record.len(), has_text(record));
+        let (got, text) = (record.len(), has_text(record));
         if record.iter().next_back().is_some_and(|cell| cell.contains(&b'\n')) {
             let found = format!(
-                "a cell that contains line breaks begins on line {line}, and the line has {found} cells in place of {}",
+                "a cell that contains line breaks begins on line {line}, and the line has {} in place of {}",
+                n_cells(got),
                 self.n_columns
             );
             return Error::format(self.bytes.path(), found, "close the quotation mark that opens there");
         }
         let last = record.iter().next_back().is_some_and(|cell| cell.trim_ascii().is_empty());
-        if last && found == self.n_columns + 1 {
+        if last && got == self.n_columns + 1 {
             let found = format!("line {line} ends in a delimiter, and the first line does not");
             let remedy =
                 "end all lines in a delimiter, or none; the column that an end in a delimiter makes is empty";
             return Error::format(self.bytes.path(), found, remedy);
         }
-        if let Some(n) = preamble::before_table(self.bytes, self.gz, &self.dialect) {
-            let found = format!("line {line} has {found} cells, but the first line has {}", self.n_columns);
-            let skip = self.wording.plain("skip_rows", n, false);
-            let remedy = format!("skip the lines before the table with {skip}");
+        let found = format!("line {line} has {}, but the first line has {}", n_cells(got), self.n_columns);
+        if let Some(before) = preamble::before_table(self.bytes, self.gz, &self.dialect) {
+            let remedy = match before {
+                Preamble::Above(n) => {
+                    format!(
+                        "skip the lines before the table with {}",
+                        self.wording.plain("skip_rows", n, false)
+                    )
+                }
+                Preamble::Below(odd) => odd.remedy(),
+            };
             return Error::format(self.bytes.path(), found, remedy);
         }
         let quotes = if text { " put quotes around cells with a delimiter in them," } else { "" };
@@ -393,7 +409,6 @@ impl Table<'_> {
             "give all lines the same number of cells,{quotes} or skip lines that are not part of the table with {}",
             self.wording.name("skip_rows")
         );
-        let found = format!("line {line} has {found} cells, but the first line has {}", self.n_columns);
         Error::format(self.bytes.path(), found, remedy)
     }
 
@@ -442,10 +457,12 @@ impl Table<'_> {
         let name = self.names.as_ref().map(|names| names[column].as_str());
         let label = name.map_or(String::new(), |n| format!(" ('{n}')"));
         let out = self.wording.without_column(name, column);
-        let by_cell = remedy::of_cell(cell, row, &out, self.wording);
+        let commas_separate = lines.delimiter() == b',';
+        let by_cell = remedy::of_cell(cell, row, commas_separate, &out, self.wording);
         let remedy =
             by_cell.unwrap_or_else(|| match preamble::before_table(self.bytes, self.gz, &self.dialect) {
-                Some(n) => format!(
+                Some(Preamble::Below(odd)) => format!("{}; or {out}", odd.remedy()),
+                Some(Preamble::Above(n)) => format!(
                     "if the table begins below, skip the lines before it with {}; or {out}",
                     self.wording.plain("skip_rows", n, false)
                 ),
@@ -459,6 +476,11 @@ impl Table<'_> {
             details.cell = Some(cells::shown(cell));
         })
     }
+}
+
+/// A number of cells in words.
+fn n_cells(n: usize) -> String {
+    if n == 1 { "1 cell".into() } else { format!("{n} cells") }
 }
 
 /// Whether some cell is neither a number nor missing.

@@ -4,7 +4,14 @@ use super::{cells, fixed_width};
 use crate::Wording;
 
 /// The remedy that the text of a cell in this row suggests; `None` where it suggests none. `without` is the remedy of leaving the column out.
-pub(super) fn of_cell(cell: &[u8], row: u64, without: &str, wording: Wording) -> Option<String> {
+/// Where commas separate the cells, they cannot be decimal marks too: a cell with a comma is in quotes.
+pub(super) fn of_cell(
+    cell: &[u8],
+    row: u64,
+    commas_separate: bool,
+    without: &str,
+    wording: Wording,
+) -> Option<String> {
     if cell.contains(&b'\n') {
         return Some(format!(
             "close the quotation mark that opens in this line, if the cell ends there; or {without}"
@@ -14,6 +21,13 @@ pub(super) fn of_cell(cell: &[u8], row: u64, without: &str, wording: Wording) ->
         return Some(format!("{otherwise}; or {without}"));
     }
     let (separated, program) = (cells::has_thousands(cell), "in the program that wrote the file");
+    if commas_separate && cells::has_decimal_comma(cell) {
+        let otherwise = match separated {
+            true => "numbers without commas (separators of thousands?)",
+            false => "decimal points in place of commas, which separate the cells,",
+        };
+        return Some(format!("write {otherwise} {program}; or {without}"));
+    }
     if cells::has_decimal_comma(cell) {
         let comma = wording.plain("decimal", ",", true);
         let otherwise = if separated { "numbers without thousands separators" } else { "decimal points" };

@@ -12,6 +12,7 @@ mod index;
 mod many;
 mod pages;
 mod python;
+mod quotations;
 #[path = "../../../unmix/tests/skipped.rs"]
 mod skipped;
 mod sparse;

@@ -437,17 +437,17 @@ fn columns_of_fixed_width_that_touch_are_refused_with_their_place() {
     for (text, found) in [
         (
             format!("{}{two}{}", filled(2), filled(3)),
-            "line 3 has 1 cells, but the first line has 2, and row 2, column 0",
+            "line 3 has 1 cell, but the first line has 2, and row 2, column 0",
         ),
         (
             format!("{}{two}", filled(99)),
-            "line 100 has 1 cells, but the first line has 2, and row 99, column 0",
+            "line 100 has 1 cell, but the first line has 2, and row 99, column 0",
         ),
         (format!("{two}{}", filled(4)), "row 0, column 0 is the text '-1.500000-12.500000' (line 1)"),
         (two.repeat(5), "row 0, column 0 is the text '-1.500000-12.500000' (line 1)"),
         (
             format!("  a  b\n{}{two}", filled(3)),
-            "line 5 has 1 cells, but the first line has 2, and row 3, column 0",
+            "line 5 has 1 cell, but the first line has 2, and row 3, column 0",
         ),
     ] {
         for name in ["t.csv", "t.txt", "t.dat"] {

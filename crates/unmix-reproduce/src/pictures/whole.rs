@@ -93,7 +93,7 @@ pub(crate) fn rows_of_pictures(options: &Options, run: &Run<'_>) -> Result<Pictu
 fn held(values: Vec<f64>, shape: Vec<usize>, name: &str) -> AnyRows<'static> {
     let p = shape.iter().product();
     let features = unmix::data::Features { names: None, shape: Some(shape) };
-    AnyRows::F64(Rows::new(OwnedRows::new(values, p), features, name))
+    AnyRows::F64(Rows::new(OwnedRows::new(values, p).expect("pictures of one shape"), features, name))
 }
 
 /// Side of a synthetic picture, and the numbers of waves, down and across, of its patterns; the first is that of the mean.

@@ -24,14 +24,16 @@ pub(crate) fn check_n_rows(method: &str, n: u64, origin: &str, remedy: &str) -> 
 ///
 /// # Errors
 ///
-/// A sum of at most 1.
+/// A sum of at most 1, up to the rounding of weights that were divided by their sum.
 pub(crate) fn check_total_weight(total: f64, origin: &str) -> Result<()> {
-    if total > 1.0 {
+    if total > 1.0 + 1e-9 {
         return Ok(());
     }
     let why = match total {
         0.0 => format!("the weights of {origin} are all zero"),
-        _ => "must sum to more than 1".into(),
+        _ => "must sum to more than 1, since a weight is a number of repetitions of a row".into(),
     };
-    Err(Error::setting("sample_weight", total, why, "give larger weights, or none"))
+    let remedy =
+        "multiply the weights, as by the number of rows if they were divided by their sum, or give none";
+    Err(Error::setting("sample_weight", total, why, remedy))
 }

@@ -211,8 +211,18 @@ impl NpyWriter {
     }
 
     /// Appends whole rows.
+    ///
+    /// # Errors
+    ///
+    /// Numbers of another type than that of the file; errors of the file system.
     pub fn write<T: Real>(&mut self, rows: &[T]) -> Result<()> {
-        assert_eq!(T::DTYPE, self.dtype, "a file has one type");
+        if T::DTYPE != self.dtype {
+            return Err(Error::unsupported(
+                format!("writing {} to a .npy file", T::DTYPE),
+                format!("it was begun with {}", self.dtype),
+                "create the file with the type of the numbers",
+            ));
+        }
         self.values += rows.len() as u64;
         let mut buffer = std::mem::take(&mut self.buffer);
         for part in rows.chunks(1 << 16) {
@@ -230,8 +240,16 @@ impl NpyWriter {
     }
 
     /// Writes the header, syncs, and renames the file to its final name.
+    ///
+    /// # Errors
+    ///
+    /// An incomplete last row; errors of the file system.
     pub fn finish(mut self) -> Result<()> {
         let per_row: u64 = self.trailing.iter().map(|&d| d as u64).product();
+        if let Some(beyond @ 1..) = self.values.checked_rem(per_row) {
+            let (what, remedy) = ("the last row of the file".into(), "write whole rows".into());
+            return Err(Error::Width { what, need: per_row as usize, got: beyond as usize, remedy });
+        }
         let n_rows = self.values.checked_div(per_row).unwrap_or(self.empty_rows);
         self.file.overwrite_start(&npy_preamble(self.dtype, n_rows, &self.trailing))?;
         self.file.finish()
@@ -266,6 +284,18 @@ pub fn write_npy<T: Real>(path: &Path, rows: &[T], trailing: &[usize]) -> Result
 mod tests {
     use super::*;
     use crate::data::Source;
+
+    #[test]
+    fn numbers_of_another_type_and_incomplete_rows_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.npy");
+        let mut writer = NpyWriter::create(&path, Dtype::F64, &[8]).unwrap();
+        let said = writer.write(&[1.0f32; 8]).unwrap_err().to_string();
+        assert!(said.contains("float32") && said.contains("float64"), "{said}");
+        writer.write(&[1.0f64; 19]).unwrap();
+        let said = writer.finish().unwrap_err().to_string();
+        assert!(said.contains("write whole rows") && !path.exists(), "{said}");
+    }
 
     #[test]
     fn what_is_written_is_read_back() {

@@ -1,5 +1,6 @@
 //! Owned rows in memory.
 
+use super::raw::check_whole_rows;
 use super::source::{Forward, RandomAccess, Source, Stream};
 use crate::error::Result;
 use crate::num::Real;
@@ -12,10 +13,14 @@ pub struct OwnedRows<T: Real> {
 }
 
 impl<T: Real> OwnedRows<T> {
-    /// Rows of `n_features` numbers; an incomplete row at the end is dropped.
-    pub fn new(mut numbers: Vec<T>, n_features: usize) -> Self {
-        numbers.truncate(numbers.len() / n_features.max(1) * n_features);
-        Self { numbers, n_features }
+    /// Rows of `n_features` numbers.
+    ///
+    /// # Errors
+    ///
+    /// An incomplete last row.
+    pub fn new(numbers: Vec<T>, n_features: usize) -> Result<Self> {
+        check_whole_rows(numbers.len(), n_features)?;
+        Ok(Self { numbers, n_features })
     }
 
     fn row_range(&self, rows: Range<u64>) -> Range<usize> {
@@ -84,7 +89,7 @@ mod tests {
     #[test]
     fn rows_are_borrowed_read_and_moved() {
         let numbers: Vec<f64> = (0..12).map(f64::from).collect();
-        let held = OwnedRows::new(numbers.clone(), 3);
+        let held = OwnedRows::new(numbers.clone(), 3).unwrap();
         assert_eq!(held.lend(1..3), Some(&numbers[3..9]));
         assert_eq!(held.lend(3..5), None);
         let mut some = [0.0; 4];
@@ -95,7 +100,11 @@ mod tests {
         assert_eq!(all[..], numbers[..]);
         let rows = Rows::new(held, Features::default(), "here");
         assert_eq!((rows.n_rows(), rows.n_features()), (Some(4), 3));
-        assert_eq!(rows.into_numbers().ok(), Some(numbers));
+        assert_eq!(rows.into_numbers().ok(), Some(numbers.clone()));
+        for width in [0, 5] {
+            let refused = Rows::from_vec(numbers.clone(), width).err().unwrap().to_string();
+            assert!(refused.contains("give whole rows"), "{refused}");
+        }
         let lent = [1.0, 2.0];
         let rows = Rows::from_slice(&lent, 2).unwrap();
         assert_eq!(rows.into_numbers().err().and_then(|rows| rows.n_rows()), Some(1));

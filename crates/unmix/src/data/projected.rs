@@ -307,7 +307,7 @@ impl<T: Real> Rows<'_, T> {
         width: usize,
         weights: Option<Vec<f64>>,
     ) -> Result<Rows<'static, T>> {
-        let rows = Rows::new(super::OwnedRows::new(numbers, width), Features::default(), "some of the rows");
+        let rows = Rows::new(super::OwnedRows::new(numbers, width)?, Features::default(), "some of the rows");
         match weights {
             Some(weights) => rows.weighted(weights),
             None => Ok(rows),

@@ -74,8 +74,13 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// Axes of these lengths; `strides` has as many numbers.
+    /// Axes of these lengths.
+    ///
+    /// # Panics
+    ///
+    /// Another number of strides than of lengths.
     pub fn new(dims: Vec<u64>, strides: Vec<i64>) -> Self {
+        assert_eq!(dims.len(), strides.len(), "an axis has a length and a stride");
         Self { dims, strides }
     }
 
@@ -84,14 +89,14 @@ impl Axes {
         Self { dims: vec![len], strides: vec![stride] }
     }
 
-    /// Product of the lengths.
+    /// Product of the lengths, at most `u64::MAX`.
     pub fn len(&self) -> u64 {
-        self.dims.iter().product()
+        if self.is_empty() { 0 } else { self.dims.iter().fold(1, |all: u64, d| all.saturating_mul(*d)) }
     }
 
-    /// Whether the product of the lengths is 0.
+    /// Whether one of the lengths is 0.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.dims.contains(&0)
     }
 
     /// Byte offset of flat index `i`.
@@ -121,6 +126,20 @@ impl Axes {
     }
 }
 
+/// Refuses numbers that are not whole rows of `n_features`.
+///
+/// # Errors
+///
+/// An incomplete last row.
+pub(super) fn check_whole_rows(n: usize, n_features: usize) -> Result<()> {
+    let beyond = n.checked_rem(n_features).unwrap_or(n);
+    if beyond == 0 {
+        return Ok(());
+    }
+    let (what, remedy) = ("the last row of the array".into(), "give whole rows".into());
+    Err(Error::Width { what, need: n_features, got: beyond, remedy })
+}
+
 /// An array whose axes are split into those that run over samples and those that run over features.
 pub struct RawArray<'a> {
     bytes: Bytes<'a>,
@@ -133,7 +152,11 @@ pub struct RawArray<'a> {
 }
 
 impl<'a> RawArray<'a> {
-    /// Checks that every entry lies within the bytes.
+    /// An array of numbers at `origin + rows + features` bytes, for all indices of both.
+    ///
+    /// # Errors
+    ///
+    /// An entry that is not within the bytes, more entries than `u64` counts, numbers of a type that is not supported.
     pub fn new(
         bytes: Bytes<'a>,
         origin: i64,
@@ -141,7 +164,10 @@ impl<'a> RawArray<'a> {
         rows: Axes,
         features: Axes,
     ) -> Result<Self> {
-        assert!(number.known(), "{number:?}");
+        if !number.known() {
+            let found = format!("it holds numbers of a type that is not supported: {number:?}");
+            return Err(Error::format(bytes.path(), found, "convert them to float64"));
+        }
         let (mut low, mut high) = (origin as i128, origin as i128 + number.size as i128);
         for (&d, &s) in rows.dims.iter().zip(&rows.strides).chain(features.dims.iter().zip(&features.strides))
         {
@@ -150,6 +176,10 @@ impl<'a> RawArray<'a> {
             high += reach.max(0);
         }
         let empty = rows.is_empty() || features.is_empty();
+        if !empty && rows.len().checked_mul(features.len()).is_none_or(|n| n == u64::MAX) {
+            let found = format!("its header declares lengths of {:?} and {:?}", rows.dims, features.dims);
+            return Err(Error::format(bytes.path(), found, "it is corrupt; copy or write it again"));
+        }
         if !empty && (low < 0 || high > bytes.len() as i128) {
             return Err(Error::format(
                 bytes.path(),
@@ -172,15 +202,7 @@ impl<'a> RawArray<'a> {
 
     /// A borrowed row-major slice. Its length must be a multiple of `n_features`.
     pub fn borrowed<T: Real>(data: &'a [T], n_features: usize) -> Result<Self> {
-        let beyond = data.len().checked_rem(n_features).unwrap_or(data.len());
-        if beyond != 0 {
-            return Err(Error::Width {
-                what: "the last row of the array".into(),
-                need: n_features,
-                got: beyond,
-                remedy: "give whole rows".into(),
-            });
-        }
+        check_whole_rows(data.len(), n_features)?;
         // SAFETY: a slice of plain numbers is also a slice of bytes of the same extent.
         let bytes =
             unsafe { std::slice::from_raw_parts(data.as_ptr().cast::<u8>(), std::mem::size_of_val(data)) };

@@ -6,7 +6,7 @@ mod range;
 
 use super::raw::RawArray;
 use super::source::{RandomAccess, Source, Transposed};
-use super::{Sparse, Subset};
+use super::{OwnedRows, Sparse, Subset};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 use crate::num::threads::on_pool;
@@ -38,6 +38,23 @@ pub struct Rows<'a, T: Real> {
     longest: Option<usize>,
     /// Whether NaN is a missing cell.
     missing: bool,
+}
+
+impl<T: Real> Rows<'static, T> {
+    /// Rows of `n_features` numbers each, which are owned; named "the array" in messages. To borrow them, [`from_slice`](Rows::from_slice).
+    ///
+    /// # Errors
+    ///
+    /// An incomplete last row.
+    ///
+    /// ```
+    /// let rows = unmix::Rows::from_vec(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 2)?;
+    /// assert_eq!((rows.n_rows(), rows.n_features()), (Some(3), 2));
+    /// # Ok::<(), unmix::Error>(())
+    /// ```
+    pub fn from_vec(numbers: Vec<T>, n_features: usize) -> Result<Self> {
+        Ok(Rows::new(OwnedRows::new(numbers, n_features)?, Features::default(), "the array"))
+    }
 }
 
 impl<'a, T: Real> Rows<'a, T> {
@@ -85,7 +102,7 @@ impl<'a, T: Real> Rows<'a, T> {
         Ok(self)
     }
 
-    /// Sample weights, unless all are 1.
+    /// Sample weights, if they were given.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }

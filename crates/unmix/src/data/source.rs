@@ -116,7 +116,7 @@ impl<'a, T: Real> Forward<'a, T> {
 
 impl<T: Real> Stream<T> for Forward<'_, T> {
     fn read(&mut self, max_rows: usize, out: &mut Vec<T>) -> Result<usize> {
-        let end = self.from.n_rows().min(self.next + max_rows as u64);
+        let end = self.from.n_rows().min(self.next.saturating_add(max_rows as u64));
         let n = (end - self.next) as usize;
         let start = out.len();
         out.resize(start + n * self.n_features, T::default());

@@ -88,6 +88,11 @@ impl Caller {
             (Caller::Python, Some((before, class, name, after))) => {
                 format!("{before}{class}({name}=...){after}")
             }
+            (Caller::Rust, Some((before, class, name, after))) => {
+                format!(
+                    "{before}the table \"{name}\" of unmix::fit_given, or the field `{name}` of {class}{after}"
+                )
+            }
             _ => text.into(),
         }
     }
@@ -184,7 +189,8 @@ mod tests {
     #[test]
     fn an_array_is_an_option_or_an_argument() {
         let text = "give one: unmix::fit_given(SparseCoder, dictionary)";
-        assert_eq!(Caller::Rust.message(text), text);
+        let rust = "give one: the table \"dictionary\" of unmix::fit_given, or the field `dictionary` of SparseCoder";
+        assert_eq!(Caller::Rust.message(text), rust);
         assert_eq!(Caller::Shell.message(text), "give one: --dictionary FILE");
         assert_eq!(Caller::Python.message(text), "give one: SparseCoder(dictionary=...)");
     }

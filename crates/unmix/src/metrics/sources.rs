@@ -99,7 +99,8 @@ fn standardised(m: &Matrix<f64>) -> Vec<Vec<f64>> {
 /// standard error of about `bins / n`.
 ///
 /// The plug-in estimate from ranks in `bins` equal bins, at most 32, so that a cell has five rows on average; its bias (Miller 1955),
-/// `(bins - 1)² / 2n`, is subtracted, so small values may be negative. `O(k² n)`.
+/// `(a - 1)(b - 1) / 2n` for `a` and `b` bins that have rows, is subtracted, so small values may be negative. Equal numbers are in one bin: columns
+/// of few values have as many bins. `O(k² n)`.
 pub fn mutual_information(x: &Matrix<f64>) -> Matrix<f64> {
     let (n, k) = (x.rows(), x.cols());
     let bins = ((n as f64 / 5.0).sqrt() as usize).clamp(2, 32);
@@ -122,7 +123,8 @@ pub fn mutual_information(x: &Matrix<f64>) -> Matrix<f64> {
                     }
                 }
             }
-            let value = sum - ((bins - 1) * (bins - 1)) as f64 / (2 * n) as f64;
+            let used = |counts: &[f64]| counts.iter().filter(|c| **c > 0.0).count() as f64;
+            let value = sum - (used(&rows) - 1.0) * (used(&columns) - 1.0) / (2 * n) as f64;
             (out[(i, j)], out[(j, i)]) = (value, value);
         }
     }
@@ -182,6 +184,26 @@ mod tests {
         let theory = -0.5 * (1.0 - r * r).ln();
         assert!((found[(0, 1)] / theory - 1.0).abs() < 0.1, "{} {theory}", found[(0, 1)]);
         assert!(found[(0, 2)].abs() < 0.003 && found[(1, 2)].abs() < 0.003 && found[(2, 2)] == 0.0);
+    }
+
+    /// Columns of two and of three values: the plug-in estimate of their own table, less its bias.
+    #[test]
+    fn mutual_information_of_columns_of_few_values_is_that_of_their_table() {
+        let s = Stream::new(9, 0);
+        let n = 5000;
+        let x = Matrix::from_fn(n, 3, |i, j| {
+            let u = |c: u64| s.uniform(3 * i as u64 + c);
+            match j {
+                0 => f64::from(u8::from(u(0) < 0.5)),
+                1 => f64::from(u8::from((u(0) < 0.5) != (u(1) < 0.1))),
+                _ => (3.0 * u(2)).floor(),
+            }
+        });
+        let found = mutual_information(&x);
+        let entropy = |p: f64| -p * p.ln() - (1.0 - p) * (1.0 - p).ln();
+        let theory = entropy(0.5) - entropy(0.1);
+        assert!((found[(0, 1)] - theory).abs() < 0.02, "{} {theory}", found[(0, 1)]);
+        assert!(found[(0, 2)].abs() < 0.002 && found[(1, 2)].abs() < 0.002, "{found:?}");
     }
 
     #[test]

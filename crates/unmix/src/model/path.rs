@@ -62,7 +62,10 @@ impl Model {
             return Err(rows.infinite("the path of codes"));
         }
         if found.largest == 0.0 {
-            return Err(refused("every row is orthogonal to every atom", "give other rows"));
+            return Err(refused(
+                "no row has an inner product with an atom of a sign that codes may have",
+                "give other rows",
+            ));
         }
         let at = |i: usize| DOWN.powf(i as f64 / (n_alphas.max(2) - 1) as f64);
         let alphas: Vec<f64> = (0..n_alphas).map(|i| found.largest * at(i)).collect();

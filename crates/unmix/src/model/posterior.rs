@@ -248,12 +248,12 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// A model whose codes are not posterior means.
+    /// A model whose codes are not posterior means of a Gaussian model, as with a prior of the factors.
     pub fn conditional(&self) -> Result<&Conditional> {
         self.code().encoder().gaussian().ok_or_else(|| {
             Error::unsupported(
                 format!("posteriors of the codes of the {} model", self.method().key),
-                "its codes are not posterior means",
+                "its codes are not posterior means of a Gaussian model",
                 "encode the rows, or fit ppca",
             )
             .of_method(self.method().key)

@@ -100,7 +100,7 @@ fn few_products<T: Real>(rows: &Rows<'_, T>, request: &Request) -> bool {
     };
     let stored = sparse.n_stored() as f64 / (sparse.n_rows() as f64).max(1.0);
     let rounds = request.rounds.map_or(8.0, |rounds| 1.0 + rounds as f64);
-    rounds * 2.0 * ((k + request.n_oversamples) as f64) / VECTOR < 0.5 * stored
+    rounds * 2.0 * (k.saturating_add(request.n_oversamples) as f64) / VECTOR < 0.5 * stored
 }
 
 fn dense<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
@@ -270,7 +270,7 @@ fn find<T: Real>(
     let k = k.min(most);
     match request.solver {
         Solver::Randomized => {
-            let size = (k + request.n_oversamples).min(width);
+            let size = k.saturating_add(request.n_oversamples).min(width);
             let few = (k as f64) < 0.1 * most as f64;
             // One more than the number: the usual formulation, which projects the rows and not the columns, has applied the
             // covariance this often when it ends.
@@ -284,7 +284,7 @@ fn find<T: Real>(
         Solver::Power => {
             let tol = request.tol.max(8.0 * top::rounding(width));
             let rounds = request.rounds.unwrap_or(MAX_ITER);
-            let size = (k + request.n_oversamples).min(width);
+            let size = k.saturating_add(request.n_oversamples).min(width);
             let found = subspace(operator, run, begin(size), k, rounds, tol)?;
             let solver_outcome = SolverOutcome::from(&found, Some(tol), run);
             Ok((found, solver_outcome))

@@ -36,6 +36,29 @@ fn the_maximum_is_reached_in_few_iterations_and_the_likelihood_never_decreases()
     }
 }
 
+/// Components of about the variance of the noise, beyond three large ones: a larger model has a higher likelihood, and that of a fit that starts
+/// from the closed form of all cells.
+#[test]
+fn small_components_are_not_lost_with_gaps() {
+    let (whole, x) = design(200, 0.5, 0.1, 7);
+    let mut before = f64::NEG_INFINITY;
+    for k in 3..8 {
+        let given = settings(json!({"n_components": k, "tol": 1e-10, "max_iter": 5000}));
+        let model = try_fit("ppca", &given, &x, 12).unwrap();
+        let found = score(&model, &x, 12) / 200.0;
+        assert!(found > before + 1e-3, "{k}: {found} after {before}");
+        before = found;
+        let all = try_fit("ppca", &settings(json!({"n_components": k})), &whole, 12).unwrap();
+        let run = Run { init: Some(&all), ..Run::default() };
+        let mut rows = unmix::AnyRows::from(Rows::from_slice(&x, 12).unwrap());
+        let other = score(&unmix::fit("ppca", &given, &mut rows, &run).unwrap(), &x, 12) / 200.0;
+        assert!((found - other).abs() < 2e-3, "{k}: {found}, and {other} from the model of all cells");
+        let noise = numbers(&model, "noise_variance")[0];
+        let variances = numbers(&model, "explained_variance");
+        assert!(variances.iter().all(|v| *v > 1.02 * noise), "{k}: {variances:?} {noise}");
+    }
+}
+
 #[test]
 fn no_feasible_change_has_a_higher_likelihood_with_gaps() {
     let (_, x) = design(120, 0.5, 0.3, 3);

@@ -48,6 +48,25 @@ fn the_rank_is_exact_and_the_error_near_that_of_an_oracle() {
     }
 }
 
+/// Offsets of columns do not hide noise; where the tolerance, which is relative to the cells, does not resolve the rest, there is a warning.
+#[test]
+fn noise_is_found_beside_offsets_of_columns() {
+    let made = Made::new((200, 40, 5), 1.0, (0.05, 20.0), 0.1, 3);
+    let warned = |model: &unmix::Model| crate::made::warned(model, "choose center=true");
+    for offset in [0.0, 1000.0] {
+        let x: Vec<f64> = made.x().iter().map(|x| x + offset).collect();
+        let model = fit(&RobustPca::default(), &x, 40);
+        let noise = numbers(&model, "noise_std")[0];
+        assert!((0.08..0.15).contains(&noise), "offset {offset}: {noise}");
+        assert_eq!(rank(&model), if offset > 0.0 { 6 } else { 5 }, "offset {offset}");
+        assert!(!warned(&model), "{:?}", model.report().warnings);
+    }
+    let x: Vec<f64> = made.x().iter().map(|x| x + 1e8).collect();
+    assert!(warned(&fit(&RobustPca::default(), &x, 40)));
+    let centred = fit(&RobustPca { center: true, ..RobustPca::default() }, &x, 40);
+    assert!(!warned(&centred) && (0.08..0.15).contains(&numbers(&centred, "noise_std")[0]));
+}
+
 #[test]
 fn other_shapes_ranks_and_errors_have_their_rank_too() {
     let designs = [

@@ -56,7 +56,7 @@ struct CountedReads {
 
 impl CountedReads {
     fn new(x: Vec<f64>, fails: usize) -> Self {
-        Self { held: OwnedRows::new(x, 3), noted: Mutex::default(), fails }
+        Self { held: OwnedRows::new(x, 3).unwrap(), noted: Mutex::default(), fails }
     }
 }
 

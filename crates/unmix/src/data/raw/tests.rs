@@ -86,3 +86,22 @@ fn half_precision_bool_and_large_integers_keep_their_values() {
         RawArray::new(Bytes::Lent(&big), 0, NumberType::little(b'u', 8), Axes::one(1, 8), Axes::one(1, 8));
     assert_eq!(rows_of::<f64>(&a.unwrap()), [9007199254740992.0]);
 }
+
+#[test]
+fn axes_that_no_array_has_are_refused() {
+    let refused = |number: NumberType, rows: Axes, features: Axes| {
+        RawArray::new(Bytes::Lent(&[0; 64]), 0, number, rows, features).err().unwrap().to_string()
+    };
+    let double = NumberType::little(b'f', 8);
+    let long = || Axes::new(vec![1 << 32, 1 << 32], vec![0, 0]);
+    assert_eq!(long().len(), u64::MAX);
+    assert!(refused(double, long(), Axes::one(1, 8)).contains("its header declares lengths of"));
+    assert!(refused(double, Axes::one(1 << 40, 0), Axes::one(1 << 40, 0)).contains("declares lengths of"));
+    assert!(refused(NumberType::little(b'f', 3), Axes::one(1, 8), Axes::one(1, 8)).contains("not supported"));
+}
+
+#[test]
+#[should_panic(expected = "an axis has a length and a stride")]
+fn axes_have_as_many_strides_as_lengths() {
+    Axes::new(vec![2, 4], vec![8]);
+}

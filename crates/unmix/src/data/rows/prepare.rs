@@ -2,11 +2,12 @@
 
 use super::Rows;
 use crate::data::{OwnedRows, RawArray, Scattered, Sparse, Spool};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::num::Real;
 use crate::run::Run;
 use crate::stats::{Entries, GatherEntries};
 use std::borrow::Cow;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 impl<T: Real> Rows<'_, T> {
@@ -29,7 +30,7 @@ impl<T: Real> Rows<'_, T> {
         }
         let p = self.n_features();
         if let Some(whole) = self.small_whole(run) {
-            self.source = Box::new(OwnedRows::new(whole?, p));
+            self.source = Box::new(OwnedRows::new(whole?, p)?);
             return self.check_weights();
         }
         if let Some(array) = self.scattered(run) {
@@ -50,6 +51,10 @@ impl<T: Real> Rows<'_, T> {
                 spool.write_numbers(&buffer)?;
                 run.sweep_progress("reading", done, self.n_rows())?;
             }
+        }
+        if let Some(n) = self.n_rows().filter(|n| *n != done) {
+            let found = format!("its source declares {n} rows, but its stream ended after {done}");
+            return Err(Error::format(Path::new(&self.origin), found, "read it again, or declare no number"));
         }
         self.source = Box::new(spool.into_rows::<T>(p)?);
         self.check_weights()
@@ -97,7 +102,7 @@ impl<T: Real> Rows<'_, T> {
                 let Entries { starts, columns, values } = self.sweep(run, "rows", &GatherEntries::new())?;
                 Box::new(Sparse::from_csr(&starts, &columns, values, p)?)
             }
-            false => Box::new(OwnedRows::new(self.picked((0..n).collect(), run)?, p)),
+            false => Box::new(OwnedRows::new(self.picked((0..n).collect(), run)?, p)?),
         };
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! Alternating least squares with a ridge penalty of given weight: minimises the sum of squared residuals plus `alpha` times
 //! `sum_i n_i ||a_i||² + sum_j n_j ||v_j||²`, with `n_i` and `n_j` the numbers of cells of row `i` and column `j` (Zhou et al. 2008).
+//! Cells are in units of their standard deviation, without offsets of their root mean square, so that the same `alpha` suits any unit; in the
+//! units of the data its weight is `alpha` times that.
 //!
 //! Offsets are fitted together with the factors, penalised as by five additional cells with offset 0. With `alpha` 0 nothing is
 //! penalised, and the minimum-norm solution is used if the cells do not determine all directions.

@@ -18,10 +18,10 @@ settings! {
         /// penalty, which selects the number of factors; 'ppca-em' for maximum likelihood of probabilistic PCA, with rows as samples.
         pub algorithm: CompletionAlgorithm = "als", Kind::Words(CompletionAlgorithm::NAMES);
         /// Weight of the penalty on the factors: 'auto' for variational alternating least squares, which estimates the noise, the scales of factors
-        /// and offsets, and the errors of all of them from the observed cells; or a number, the ridge penalty for each cell of a row and of a column,
-        /// 0 for none. With 'soft-impute', 'auto' for the one of at most 20 values with the smallest error on a held-out tenth of the cells, whose
+        /// and offsets, and the errors of all of them from the observed cells; or a number, the ridge penalty for each cell of a row and of a column, for
+        /// cells in units of their standard deviation (without offsets, of their root mean square), 0 for none. With 'soft-impute', 'auto' for the one of at most 20 values with the smallest error on a held-out tenth of the cells, whose
         /// solution is the start of variational least squares; or a number, the weight of the nuclear norm relative to half the sum of squared
-        /// residuals. 'ppca-em' has no penalty.
+        /// residuals, in the units of the cells. 'ppca-em' has no penalty.
         pub alpha: Alpha = "auto", Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::AUTO]), such_as("0.1"), only(&[&[("algorithm", &["!\"ppca-em\""])]]);
         /// Fit an offset for every row and every column in addition to the factors; false for a model without mean and offsets.
         pub offsets: bool = true, Kind::BOOL;

@@ -17,8 +17,8 @@ settings! {
         pub tensor dictionary: Option<Matrix<f64>> = required, Kind::table(Axis::Components, Axis::Features);
         /// Target codes of the rows of the fit, for supervised training.
         pub tensor codes: Option<Matrix<f64>> = null, Kind::AnyOf(&[Kind::table(Axis::Samples, Axis::Components), Kind::Null]), with_rows();
-        /// Weight of the l1 penalty relative to half the squared error. 'auto' is a tenth of the mean over rows of the largest absolute inner product
-        /// with an atom.
+        /// Weight of the l1 penalty relative to half the squared error. 'auto' is a tenth of the mean over rows of the largest inner product with
+        /// an atom, in absolute value unless `positive_code`.
         pub alpha: PenaltyWeight = "auto", Kind::AnyOf(&[Kind::POSITIVE, Kind::AUTO]), such_as("0.1");
         /// Learned parameters of a layer. 'lista': the dictionary, the step length and the threshold of a step of ISTA; 'gregor-lecun': two matrices
         /// and a threshold, shared by all layers; 'cp': the encoder matrix and the threshold; 'alista': the step length and the threshold, with an
@@ -103,7 +103,7 @@ impl LayerType {
 pub enum PenaltyWeight {
     /// A number.
     Number(f64),
-    /// `"auto"`: a tenth of the mean over rows of the largest absolute inner product with an atom.
+    /// `"auto"`: a tenth of the mean over rows of the largest inner product with an atom, in absolute value unless codes are non-negative.
     Auto(Automatic),
 }
 

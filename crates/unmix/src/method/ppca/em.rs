@@ -18,6 +18,9 @@ const TABLE: usize = 2048;
 /// Lower bound of the noise variance, as a fraction of the mean variance of a column: at this bound, rows count as free of noise.
 const LEAST: f64 = 1e-12;
 
+/// Lower bound of the initial variances, as a fraction of half the mean variance of a column.
+const NEGLIGIBLE: f64 = 1e-3;
+
 /// Decrease of the mean log-likelihood of a row, relative to its absolute value or 1, above which it is larger than rounding errors of a regular
 /// fit: in exact arithmetic no iteration lowers it. Where the noise tends to 0, the first fall is about 0.01.
 const FALL: f64 = 1e-6;
@@ -63,14 +66,15 @@ impl Cells<'_> {
     }
 
     /// Initial parameters with `k` components: the principal axes of the rows, with gaps filled by the means of the columns, for few columns;
-    /// random loadings for many.
+    /// random loadings for many. The noise is less than the variance along each axis: iterations make loadings of a smaller variance 0,
+    /// where they remain, since that is a stationary point.
     pub(super) fn start<T: Real>(
         &self,
         rows: &Rows<'_, T>,
         k: usize,
         run: &Run<'_>,
     ) -> Result<LinearGaussian> {
-        let (p, noise) = (self.unit.len(), 0.5 * self.mean_square());
+        let (p, mut noise) = (self.unit.len(), 0.5 * self.mean_square());
         if let Some(components) = run.initial_components(p, k)? {
             return Ok(self.start_from(components, k, run));
         }
@@ -82,7 +86,10 @@ impl Cells<'_> {
                 // Rows without an observed cell add nothing to the sums, and are not counted.
                 let n = self.observed.n - self.observed.empty;
                 let (values, axes) = factor::eigh(&scatter.lower)?;
-                in_units(&|j, a| axes[(a, j)] * (values[a].max(0.0) / n).sqrt())
+                let least = noise * NEGLIGIBLE;
+                let variance = |a: usize| (values[a] / n).max(least);
+                noise = noise.min(0.5 * variance(k - 1)).max(least).max(self.floor);
+                in_units(&|j, a| axes[(a, j)] * variance(a).sqrt())
             }
             false => {
                 let draws = Stream::new(run.seed, 0);

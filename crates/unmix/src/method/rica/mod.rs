@@ -142,7 +142,14 @@ impl Rica {
         named.check(rows)?;
         rows.pooled(run.threads, || {
             let task = named.task(rows, run)?;
-            if w.cols() != task.coordinates.k() || w.rows() != task.k {
+            if w.rows() != task.k {
+                return Err(Error::unsupported(
+                    format!("the cost of {} features", w.rows()),
+                    format!("rows of {} coordinates have at most {}", task.coordinates.k(), task.k),
+                    "give fewer features",
+                ));
+            }
+            if w.cols() != task.coordinates.k() {
                 return Err(Error::Width {
                     what: "features".into(),
                     need: task.coordinates.k(),

@@ -14,6 +14,9 @@ use crate::spectrum::check_total;
 /// Cells that one thread processes at a time: sums over them are added in order.
 pub(super) const PART: usize = 1 << 14;
 
+/// Deviations from the medians of columns, as a fraction of the cells, below which columns count as static, as those of a fixed background.
+const STATIC: f64 = 1e-6;
+
 /// Number of tables of the size of the rows in a fit.
 const TABLES: u64 = 8;
 
@@ -40,6 +43,10 @@ pub(super) struct Cells {
     pub(super) empty: usize,
     /// `||x||_F`.
     pub(super) norm: f64,
+    /// A scale of the observed cells: the median of absolute values, or their mean if most are 0.
+    pub(super) size: f64,
+    /// Median absolute deviation of the observed cells from the medians of their columns.
+    pub(super) deviation: f64,
 }
 
 impl Cells {
@@ -98,8 +105,18 @@ impl Cells {
         }
         let empty = (0..n as usize).filter(|&i| !(0..p).any(|j| has(i, j))).count();
         let center = vec![0.0; p];
-        let mut cells =
-            Self { x, observed, n_observed, center, spread: None, n_constant: 0, empty, norm: 0.0 };
+        let mut cells = Self {
+            x,
+            observed,
+            n_observed,
+            center,
+            spread: None,
+            n_constant: 0,
+            empty,
+            norm: 0.0,
+            size: 0.0,
+            deviation: 0.0,
+        };
         if how.center {
             cells.subtract(&cells.medians());
         }
@@ -127,6 +144,7 @@ impl Cells {
         }
         check_total(key, squares / self.x.rows() as f64, T::DTYPE)?;
         self.norm = squares.sqrt();
+        (self.size, self.deviation) = (self.median_size(), self.median_deviation());
         self.n_constant = (0..p).filter(|&j| (0..self.x.rows()).all(|i| self.x[(i, j)] == 0.0)).count();
         Ok(self)
     }
@@ -225,8 +243,19 @@ impl Cells {
         median(both.filter(|(at, _)| self.has(*at)).map(|(_, (x, l))| of(*x, *l)).collect())
     }
 
-    /// A scale of the cells: the median of absolute values, or their mean if most are 0.
-    pub(super) fn size(&self) -> f64 {
+    fn median_deviation(&self) -> f64 {
+        let (medians, p) = (self.medians(), self.x.cols());
+        let away = self.x.as_slice().iter().enumerate().filter(|(at, _)| self.has(*at));
+        median(away.map(|(at, x)| (x - medians[at % p]).abs()).collect())
+    }
+
+    /// The scale relative to which noise is negligible: that of the deviations of cells from the medians of their columns, unless they are 0 but
+    /// for rounding errors and a few columns. Offsets of columns would hide noise.
+    pub(super) fn scale(&self) -> f64 {
+        if self.deviation > STATIC * self.size { self.deviation } else { self.size }
+    }
+
+    fn median_size(&self) -> f64 {
         let numbers = self.x.as_slice().iter().enumerate().filter(|(at, _)| self.has(*at));
         let sizes: Vec<f64> = numbers.map(|(_, x)| x.abs()).collect();
         let mean = sizes.iter().sum::<f64>() / sizes.len().max(1) as f64;

@@ -54,6 +54,41 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
+/// The step of the multipliers `u` and of the residuals `s` for codes with these fitted cells; squared norms of the constraint residual and
+/// of the change of `s`, in eight partial sums each.
+fn moved(x: &[f64], fitted: &[f64], (s, u): (&mut [f64], &mut [f64]), threshold: f64) -> [f64; 2] {
+    const LANES: usize = 8;
+    #[inline(always)]
+    fn cell(x: f64, fitted: f64, (s, u): (f64, f64), threshold: f64) -> ([f64; 2], [f64; 2]) {
+        let w = x - fitted - u;
+        let new = soft(w, threshold);
+        ([new, new - w], [(fitted + new - x).powi(2), (new - s).powi(2)])
+    }
+    widest(
+        #[inline(always)]
+        || {
+            let mut sums = [[0.0; LANES]; 2];
+            let ((s8, s1), (u8, u1)) = (s.as_chunks_mut::<LANES>(), u.as_chunks_mut::<LANES>());
+            let ((x8, x1), (f8, f1)) = (x.as_chunks::<LANES>(), fitted.as_chunks::<LANES>());
+            for ((s, u), (x, f)) in s8.iter_mut().zip(u8).zip(x8.iter().zip(f8)) {
+                for lane in 0..LANES {
+                    let (new, [missed, changed]) = cell(x[lane], f[lane], (s[lane], u[lane]), threshold);
+                    [s[lane], u[lane]] = new;
+                    sums[0][lane] += missed;
+                    sums[1][lane] += changed;
+                }
+            }
+            for ((s, u), (x, f)) in s1.iter_mut().zip(u1).zip(x1.iter().zip(f1)) {
+                let (new, [missed, changed]) = cell(*x, *f, (*s, *u), threshold);
+                [*s, *u] = new;
+                sums[0][0] += missed;
+                sums[1][0] += changed;
+            }
+            sums.map(|lanes| lanes.iter().sum())
+        },
+    )
+}
+
 impl Deviations<'_> {
     /// The code, and the gap as a fraction of `||x||_1`.
     pub(super) fn solve(&self) -> (Vec<f64>, f64) {
@@ -94,12 +129,26 @@ impl Deviations<'_> {
 
     /// `c V`.
     pub(super) fn fitted(&self, code: &[f64]) -> Vec<f64> {
+        /// Cells whose sums stay in registers.
+        const BLOCK: usize = 32;
         let mut out = vec![0.0; self.x.len()];
         widest(
             #[inline(always)]
             || {
+                let (blocks, rest) = out.as_chunks_mut::<BLOCK>();
+                let begun = BLOCK * blocks.len();
+                for (b, block) in blocks.iter_mut().enumerate() {
+                    let mut sums = [0.0; BLOCK];
+                    for (i, c) in code.iter().enumerate() {
+                        let v = &self.v.row(i)[b * BLOCK..][..BLOCK];
+                        for l in 0..BLOCK {
+                            sums[l] += c * v[l];
+                        }
+                    }
+                    *block = sums;
+                }
                 for (i, c) in code.iter().enumerate() {
-                    out.iter_mut().zip(self.v.row(i)).for_each(|(o, v)| *o += c * v);
+                    rest.iter_mut().zip(&self.v.row(i)[begun..]).for_each(|(o, v)| *o += c * v);
                 }
             },
         );
@@ -128,20 +177,12 @@ impl Deviations<'_> {
             middle => middle,
         };
         let bound = MET * dot(self.x, self.x).sqrt();
-        let (mut s, mut u) = (vec![0.0; m], vec![0.0; m]);
+        let (mut s, mut u, mut rest) = (vec![0.0; m], vec![0.0; m], vec![0.0; m]);
         let (mut code, mut met) = (Vec::new(), false);
         for step in 1..=ALTERNATIONS {
-            let rest: Vec<f64> = (0..m).map(|j| self.x[j] - s[j] - u[j]).collect();
+            rest.iter_mut().zip(self.x).zip(s.iter().zip(&u)).for_each(|((r, x), (s, u))| *r = x - s - u);
             code = self.products(&rest);
-            let fitted = self.fitted(&code);
-            let (mut missed, mut changed) = (0.0, 0.0);
-            for j in 0..m {
-                let w = self.x[j] - fitted[j] - u[j];
-                let new = soft(w, typical);
-                missed += (fitted[j] + new - self.x[j]).powi(2);
-                changed += (new - s[j]).powi(2);
-                (s[j], u[j]) = (new, new - w);
-            }
+            let [missed, changed] = moved(self.x, &self.fitted(&code), (&mut s, &mut u), typical);
             met = missed.sqrt() <= bound && changed.sqrt() <= bound;
             if met {
                 break;
@@ -178,22 +219,15 @@ impl Deviations<'_> {
     /// identity minus that of the others.
     fn least_squares(&self, of: &[bool]) -> Option<(Vec<f64>, factor::Cholesky)> {
         let r = self.v.rows();
-        let mut gram = Matrix::from_fn(r, r, |a, b| f64::from(u8::from(a == b)));
         let others: Vec<usize> = (0..of.len()).filter(|&j| !of[j]).collect();
         if others.len() + r > of.len() {
             return None;
         }
-        let mut column = vec![0.0; r];
-        for j in others {
-            column.iter_mut().enumerate().for_each(|(i, x)| *x = self.v[(i, j)]);
-            widest(
-                #[inline(always)]
-                || {
-                    for (a, x) in column.iter().enumerate() {
-                        gram.row_mut(a).iter_mut().zip(&column).for_each(|(g, y)| *g -= x * y);
-                    }
-                },
-            );
+        let columns = Matrix::from_fn(r, others.len(), |i, k| self.v[(i, others[k])]);
+        let mut gram = factor::multiply_transposed(&columns, &columns);
+        for a in 0..r {
+            gram.row_mut(a).iter_mut().for_each(|g| *g = -*g);
+            gram[(a, a)] += 1.0;
         }
         let kept: Vec<f64> = self.x.iter().zip(of).map(|(x, of)| if *of { *x } else { 0.0 }).collect();
         let gram = factor::Cholesky::new(&gram)?;

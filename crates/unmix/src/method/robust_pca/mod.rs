@@ -151,11 +151,13 @@ impl RobustPca {
             Noise::Auto(_) => (stable.first_guess() > 0.0).then_some(TRIAL),
         };
         run.stage("low-rank and sparse part")?;
+        let exact_below = EXACT * cells.scale();
         let pursuit = |trial| Pursuit {
             cells,
             alpha,
             limits: Limits { tol: self.tol, max_iter: self.max_iter },
             trial,
+            exact_below,
         };
         let found = pursuit(trial).solve(basis.clone(), run)?;
         if found.exact || found.outcome.is_early() {
@@ -164,7 +166,7 @@ impl RobustPca {
         let before = found.n_iter;
         drop(found);
         let (rounds, moved, outcome) = stable.with_unknown_noise(&basis, run)?;
-        if rounds.std <= EXACT * cells.size() {
+        if rounds.std <= exact_below {
             // Rows without noise that need many iterations.
             let found = pursuit(None).solve(basis, run)?;
             let n_iter = found.n_iter + before + rounds.n_iter;
@@ -194,7 +196,7 @@ impl RobustPca {
         report.n_constant = cells.n_constant;
         let share = cells.sparse_share(&found.low.full(), found.noise);
         report.diagnostics.insert("sparse_share".into(), share.into());
-        report.warnings = self.fit_warnings(cells, singular.len());
+        report.warnings = self.fit_warnings(cells, singular.len(), found.noise);
         report.warnings.extend(self.warnings_of_units(cells, features));
         if found.outcome == Outcome::Stalled {
             let units =
@@ -218,7 +220,7 @@ impl RobustPca {
         if self.standardize { None } else { different_units(&cells.deviations(), features) }
     }
 
-    fn fit_warnings(&self, cells: &Cells, rank: usize) -> Vec<String> {
+    fn fit_warnings(&self, cells: &Cells, rank: usize, noise: f64) -> Vec<String> {
         let (n, p) = (cells.x.rows(), cells.x.cols());
         let mut out = Vec::new();
         if self.center {
@@ -232,6 +234,19 @@ impl RobustPca {
             };
             out.push(format!("{} {have} ignored", cells.empty));
         }
+        let (size, deviation) = (cells.size, cells.deviation);
+        if !self.center && deviation > 0.0 && size > OFFSET * deviation {
+            out.push(format!(
+                "cells are about {size:.3e}, and deviate from the medians of their columns by about {deviation:.3e}: tol is relative to the \
+                 cells, so that parts of the size of the deviations are inaccurate; choose center=true"
+            ));
+        }
+        if rank == 0 && noise > 0.0 && matches!(self.noise, Noise::Auto(_)) {
+            out.push(format!(
+                "the low-rank part is 0, and the estimate of the noise, {noise:.3e}, includes all variation: it is uncertain where columns are few \
+                 or the rank is a large fraction of them; give noise if it is known"
+            ));
+        }
         if 2 * rank > n.min(p) {
             out.push(format!(
                 "the low-rank part has rank {rank} of at most {}: the rows are not a low-rank matrix with sparse errors",
@@ -241,6 +256,10 @@ impl RobustPca {
         out
     }
 }
+
+/// Ratio of the cells to their deviations from the medians of columns above which there is a warning: with the default tolerance the error of the
+/// parts is then a thousandth of the deviations.
+const OFFSET: f64 = 1e4;
 
 /// Singular values and right singular vectors of the low-rank part, these in the units of the data.
 fn axes(cells: &Cells, low: &Low, dtype: Dtype) -> Result<(Vec<f64>, Matrix<f64>)> {

@@ -58,9 +58,11 @@ pub(super) struct Pursuit<'a> {
     pub(super) limits: Limits,
     /// Maximum number of iterations unless the rows are exactly low rank plus sparse; `None` if they are, by `noise=0`.
     pub(super) trial: Option<u64>,
+    /// Median absolute residual of the low-rank part below which there is no noise.
+    pub(super) exact_below: f64,
 }
 
-/// Median absolute residual below which there is no noise, as a fraction of the median absolute value.
+/// Median absolute residual below which there is no noise, as a fraction of the scale of the cells.
 pub(super) const EXACT: f64 = 1e-4;
 
 impl Pursuit<'_> {
@@ -93,7 +95,7 @@ impl Pursuit<'_> {
     }
 
     fn is_exact(&self, at: &State) -> bool {
-        self.left(at) <= EXACT * self.cells.size()
+        self.left(at) <= self.exact_below
     }
 
     /// Whether the rows have noise: the median residual no longer decreases, or has not decreased enough after `most` iterations.
@@ -104,7 +106,7 @@ impl Pursuit<'_> {
         let left = self.left(at);
         let stays = n_iter == most || at.left.is_some_and(|before| left > STAYS * before);
         at.left = Some(left);
-        stays && left > EXACT * self.cells.size()
+        stays && left > self.exact_below
     }
 
     fn start(&self, basis: Matrix<f64>, run: &Run<'_>) -> Result<State> {

@@ -6,7 +6,7 @@
 //! `m ||L||_*` plus Huber's function of the residuals, whose gradient is `-clip(X - L, ±m alpha)` with Lipschitz constant 1: half of that
 //! for both parts together, with half of the memory.
 
-use super::cells::{Cells, PART, median, soft, total};
+use super::cells::{Cells, PART, soft, total};
 use super::svd::{Low, PartialSvd};
 use crate::error::Result;
 use crate::model::Outcome;
@@ -109,9 +109,7 @@ impl Stable<'_> {
 
     /// Initial estimate of the standard deviation: the median absolute deviation of cells from the medians of their columns.
     pub(super) fn first_guess(&self) -> f64 {
-        let (medians, p) = (self.cells.medians(), self.cells.x.cols());
-        let away = self.cells.x.as_slice().iter().enumerate().filter(|(at, _)| self.cells.has(*at));
-        MAD * median(away.map(|(at, x)| (x - medians[at % p]).abs()).collect())
+        MAD * self.cells.deviation
     }
 
     /// Fits both parts for noise of standard deviation `std`, then refits the low-rank part to the cells that are not in the sparse one.

@@ -147,8 +147,12 @@ impl SparseAutoencoder {
     ) -> Result<Model> {
         let tensors = parameters_in_units(&found.state, self.activation, &scaling, &Order::kept(resolved.m));
         let (encoder, atoms, mean) = super::model::encoder(self.activation, resolved.l0, &tensors)?;
-        let Measured { used, warning, .. } =
+        let Measured { used, x, warning } =
             measured(rows, &encoder, (&mean.f64s(), &atoms, &scaling.mean), run)?;
+        if Some((x.len() / rows.n_features().max(1)) as u64) == rows.n_rows() {
+            // The use on all rows is known: units that were active earlier in the last epoch may be dead now.
+            found.dead = (0..resolved.m as u32).collect();
+        }
         if warning.is_some() {
             // The model is not that of a run without limits.
             found.outcome = run.early_outcome();

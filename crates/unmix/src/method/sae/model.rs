@@ -188,7 +188,7 @@ impl SparseAutoencoder {
         ] {
             report.settings.insert(name.into(), value);
         }
-        // Dead units are those that neither the sample of the rows nor the last epoch activated.
+        // If not all rows were measured, dead units are those that neither the sample of the rows nor the last epoch activated.
         let dead = found.dead.iter().filter(|j| used.fired[**j as usize] == 0.0).count();
         let diagnostics = [
             ("l0", json!(used.l0())),

@@ -155,7 +155,10 @@ impl SparseCoder {
             )),
             _ if found.largest == 0.0 => Err(Error::unsupported(
                 "choosing alpha from the data",
-                format!("every row of {origin} is orthogonal to every atom"),
+                match self.positive_code {
+                    true => format!("no row of {origin} has a positive inner product with an atom"),
+                    false => format!("every row of {origin} is orthogonal to every atom"),
+                },
                 "give alpha as a number",
             )),
             Alpha::Auto(_) => Ok(0.1 * found.sum / found.n),

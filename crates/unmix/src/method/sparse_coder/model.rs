@@ -126,8 +126,7 @@ impl Encoder for Sparse {
     }
 
     fn codes(&self) -> Codes {
-        let non_negative =
-            self.rules.positive && !self.rules.debias && self.rules.algorithm != Algorithm::Omp;
+        let non_negative = self.rules.positive && self.rules.algorithm != Algorithm::Omp;
         Codes { sparse: true, non_negative, missing: self.missing, ..Codes::default() }
     }
 

@@ -18,7 +18,7 @@ settings! {
         /// error.
         pub algorithm: Algorithm = "cd", Kind::Words(Algorithm::NAMES);
         /// Weight of the l1 penalty relative to half the squared error. 'auto' for a tenth of the mean over rows of the largest inner product with an
-        /// atom; 'cv' for the value with the smallest prediction error on held-out entries.
+        /// atom, in absolute value unless `positive_code`; 'cv' for the value with the smallest prediction error on held-out entries.
         pub alpha: Alpha = "auto", Kind::AnyOf(&[Kind::POSITIVE, Kind::Words(&[Automatic::Auto.name(), Cv::Cv.name()])]), such_as("0.1"), only(LASSO);
         /// Maximum number of nonzero entries in a code of 'omp'; null for a tenth of `n_features`, at least 1, unless `max_squared_error` is given.
         pub n_nonzero_coefs: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), only(OMP);
@@ -27,7 +27,7 @@ settings! {
         /// Constrain codes to be non-negative.
         pub positive_code: bool = false, Kind::BOOL, only(LASSO);
         /// Debias: recompute the nonzero entries of each code by least squares on their atoms, without the shrinkage of the penalty; signs may
-        /// change.
+        /// change, unless `positive_code` constrains them (then by non-negative least squares).
         pub debias: bool = false, Kind::BOOL, only(LASSO);
         /// Subtract the mean of every column.
         pub center: bool = false, Kind::BOOL;
@@ -66,7 +66,7 @@ choices! {
 pub enum Alpha {
     /// A number.
     Weight(f64),
-    /// A tenth of the mean over rows of the largest correlation with an atom.
+    /// A tenth of the mean over rows of the largest inner product with an atom, in absolute value unless codes are non-negative.
     Auto(Automatic),
     /// By the prediction error of held-out entries.
     HeldOut(Cv),

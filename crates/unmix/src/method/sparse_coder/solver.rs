@@ -65,7 +65,13 @@ impl Rules {
     ) -> u64 {
         let lasso = self.lasso();
         match self.algorithm {
-            Algorithm::Cd => lasso.code(atoms, rows, codes, work),
+            Algorithm::Cd => {
+                let passes = lasso.code(atoms, rows, codes, work);
+                if passes >= self.max_iter as u64 {
+                    self.by_homotopy(atoms, rows, codes, work);
+                }
+                passes
+            }
             Algorithm::Ista => Proximal::ista(lasso).code(atoms, rows, codes, work),
             Algorithm::Fista => Proximal::fista(lasso).code(atoms, rows, codes, work),
             Algorithm::Lars => {
@@ -75,6 +81,30 @@ impl Rules {
                 steps.max(lasso.code(atoms, rows, codes, work))
             }
             Algorithm::Omp => self.omp.code(atoms, rows, codes, work),
+        }
+    }
+
+    /// Codes again, by the homotopy in alpha, the rows whose gap exceeds the tolerance: coordinate descent is slow where the atoms of a code are
+    /// nearly linearly dependent. The code of the smaller gap is kept.
+    fn by_homotopy<C: Real>(&self, atoms: &Atoms<C>, rows: &[C], codes: &mut [C], work: &mut Work<C>) {
+        let (m, p) = (atoms.n_atoms(), atoms.n_features());
+        let mut gap_of = |row: &[C], code: &[C]| {
+            let mut out = [Measure::default()];
+            measure(atoms, (self.alpha, self.positive), row, code, &mut out, &mut work.checked);
+            out[0].relative_gap()
+        };
+        let lars = Lars { positive: self.positive, max_steps: self.max_iter, ..Lars::of(self.alpha) };
+        let mut own = Work::default();
+        for (row, code) in rows.chunks_exact(p).zip(codes.chunks_exact_mut(m)) {
+            let gap = gap_of(row, code);
+            if gap <= self.tol {
+                continue;
+            }
+            let mut other = vec![C::default(); m];
+            lars.code(atoms, row, &mut other, &mut own);
+            if gap_of(row, &other) < gap {
+                code.copy_from_slice(&other);
+            }
         }
     }
 
@@ -191,7 +221,7 @@ impl<C: Real> Solver<C> {
         self.rules.code(atoms, &x, code, work)
     }
 
-    /// Least squares on the atoms of the code, if these determine it.
+    /// Least squares on the atoms of the code, if these determine it; non-negative least squares for codes that must be so.
     fn debias(&self, row: &[C], code: &mut [C]) {
         let used: Vec<usize> = (0..code.len()).filter(|&j| code[j] != C::default()).collect();
         let cells: Vec<usize> = (0..row.len()).filter(|&j| !row[j].to_f64().is_nan()).collect();
@@ -205,11 +235,105 @@ impl<C: Real> Solver<C> {
             cells.iter().enumerate().map(|(c, &j)| part[(i, c)] * row[j].to_f64()).sum()
         });
         let gram = factor::multiply_transposed(&part, &part);
-        let Some(found) = factor::Cholesky::new(&gram).map(|of| of.solve_rows(&right).into_vec()) else {
-            return;
+        let solve = |gram: &Matrix<f64>, right: &Matrix<f64>| {
+            factor::Cholesky::new(gram).map(|of| of.solve_rows(right).into_vec())
         };
+        let found = match solve(&gram, &right) {
+            Some(all) if self.rules.positive && all.iter().any(|z| *z < 0.0) => {
+                non_negative(&gram, right.row(0), solve)
+            }
+            found => found,
+        };
+        let Some(found) = found else { return };
         if found.iter().all(|z| z.is_finite()) {
             used.iter().zip(found).for_each(|(&j, z)| code[j] = C::from_f64(z));
+        }
+    }
+}
+
+/// The minimum of `z' gram z / 2 - right' z` over `z >= 0`, by the active-set method of Lawson & Hanson (1974, chapter 23). `solve` returns the
+/// minimum without the constraint; `None` where it does.
+fn non_negative(
+    gram: &Matrix<f64>,
+    right: &[f64],
+    solve: impl Fn(&Matrix<f64>, &Matrix<f64>) -> Option<Vec<f64>>,
+) -> Option<Vec<f64>> {
+    let k = right.len();
+    let least = 1e-12 * right.iter().fold(0.0f64, |most, r| most.max(r.abs()));
+    let (mut z, mut free) = (vec![0.0; k], Vec::<usize>::new());
+    // Every round enters one entry; an entry leaves at most as often as it enters.
+    for _ in 0..3 * k {
+        let slope = |i: usize| right[i] - gram.row(i).iter().zip(&z).map(|(g, z)| g * z).sum::<f64>();
+        let held = (0..k).filter(|i| !free.contains(i)).map(|i| (slope(i), i));
+        let Some((slope, enters)) = held.max_by(|a, b| a.0.total_cmp(&b.0)) else { break };
+        if slope <= least {
+            break;
+        }
+        free.push(enters);
+        while !free.is_empty() {
+            let part = Matrix::from_fn(free.len(), free.len(), |a, b| gram[(free[a], free[b])]);
+            let next = solve(&part, &Matrix::from_fn(1, free.len(), |_, a| right[free[a]]))?;
+            let to_bound = |(&i, &new): (&usize, &f64)| (new <= 0.0).then(|| z[i] / (z[i] - new));
+            let step = free.iter().zip(&next).filter_map(to_bound).fold(1.0, f64::min);
+            for (&i, new) in free.iter().zip(&next) {
+                z[i] += step * (new - z[i]);
+            }
+            if step >= 1.0 && next.iter().all(|new| *new > 0.0) {
+                break;
+            }
+            // The entries that limited the step are 0 up to rounding errors.
+            let nothing = 1e-15 * z.iter().fold(0.0f64, |most, z| most.max(*z));
+            let mut next = next.iter();
+            free.retain(|&i| {
+                let leaves = next.next().is_some_and(|new| *new <= 0.0) && z[i] <= nothing;
+                if leaves {
+                    z[i] = 0.0;
+                }
+                !leaves
+            });
+        }
+    }
+    Some(z)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::random::Stream;
+
+    /// The best of the minima on all subsets of entries that are not negative.
+    #[test]
+    fn non_negative_least_squares_are_those_of_the_best_subset() {
+        let solve = |gram: &Matrix<f64>, right: &Matrix<f64>| {
+            factor::Cholesky::new(gram).map(|of| of.solve_rows(right).into_vec())
+        };
+        for seed in 0..30 {
+            let (draws, k) = (Stream::new(seed, 0), 5);
+            let a = Matrix::from_fn(k, 7, |i, j| draws.normal((7 * i + j) as u64) + 0.8);
+            let gram = factor::multiply_transposed(&a, &a);
+            let right: Vec<f64> = (0..k).map(|i| 3.0 * draws.normal(100 + i as u64)).collect();
+            let value = |z: &[f64]| {
+                let inner = |i: usize| (0..k).map(|j| gram[(i, j)] * z[j]).sum::<f64>();
+                (0..k).map(|i| z[i] * (0.5 * inner(i) - right[i])).sum::<f64>()
+            };
+            let mut best = 0.0f64;
+            for subset in 1..1 << k {
+                let of: Vec<usize> = (0..k).filter(|i| subset >> i & 1 == 1).collect();
+                let part = Matrix::from_fn(of.len(), of.len(), |i, j| gram[(of[i], of[j])]);
+                let found = solve(&part, &Matrix::from_fn(1, of.len(), |_, i| right[of[i]])).unwrap();
+                if found.iter().all(|z| *z >= 0.0) {
+                    let mut z = vec![0.0; k];
+                    of.iter().zip(found).for_each(|(&i, x)| z[i] = x);
+                    best = best.min(value(&z));
+                }
+            }
+            let found = non_negative(&gram, &right, solve).unwrap();
+            assert!(found.iter().all(|z| *z >= 0.0), "seed {seed}: {found:?}");
+            assert!(
+                (value(&found) - best).abs() <= 1e-10 * best.abs(),
+                "seed {seed}: {} {best}",
+                value(&found)
+            );
         }
     }
 }
