@@ -84,7 +84,9 @@ pub(crate) fn open(
         wording: options.wording,
     };
     let read = table.read(&mut lines, record, (!has_header).then_some(place), run)?;
-    table.notes.extend(lines.marks_not_found().map(|mark| {
+    // Of a part of the file nothing is known about the other cells.
+    let whole = table.n_requested == u64::MAX;
+    table.notes.extend(lines.marks_not_found().filter(|_| whole).map(|mark| {
         let given = options.wording.plain("na", options.na[mark].trim(), true);
         format!("{origin}: no cell is '{}', given as a missing cell by {given}", options.na[mark].trim())
     }));

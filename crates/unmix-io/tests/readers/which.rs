@@ -25,6 +25,10 @@ fn a_mark_that_is_a_number_marks_equal_numbers_and_one_that_marks_nothing_is_not
     assert_eq!(notes.len(), 2, "{notes:?}");
     assert!(notes[0].contains("no cell is '-999', given as a missing cell by --na -999"), "{notes:?}");
     assert!(notes[1].contains("no cell is 'b'"), "the header holds no cells: {notes:?}");
+    // The mark may be on a cell of the rows that are not read.
+    let options = Options { na: vec!["?".into()], rows: Some((0, Some(1))), ..Options::default() };
+    let input = Folder::new().open("t.csv", "a,b\n1,2\n?,4\n", &options).unwrap();
+    assert!(input.rows.notes().is_empty(), "{:?}", input.rows.notes());
 }
 
 #[test]
