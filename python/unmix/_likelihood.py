@@ -22,12 +22,6 @@ class Likelihood(_Estimator):
         """Whether the density is the one that scikit-learn uses for a whitened model, which is not that of the rows."""
         return False
 
-    def _factors(self) -> tuple[Array, Array] | None:
-        """Loadings of uncorrelated factors of variance 1 and noise variances, in the units of the rows, for a covariance that does not
-        belong to a density of the rows. None for Gaussian densities.
-        """
-        return None
-
     def get_covariance(self) -> Array:
         """Return the covariance of the model, in the units of the rows.
 
@@ -46,9 +40,8 @@ class Likelihood(_Estimator):
         Notes
         -----
         It is ``L @ L.T + diag(s)``, with the loadings ``L`` of ``k`` uncorrelated factors of variance 1 and the noise variances ``s`` of
-        the columns, in the units of the rows: ``O(n_features**2 k)`` operations. For :class:`FactorAnalysis` with a prior of the factors
-        (``"laplace"``, ``"jeffreys"``), whose rows are not Gaussian, the variance of each factor is ``factor_variance_``, and factors are
-        uncorrelated, as under the prior: ``mixing_ @ diag(factor_variance_) @ mixing_.T + diag(noise_scale_**2)``.
+        the columns, in the units of the rows: ``O(n_features**2 k)`` operations. It is refused for :class:`FactorAnalysis` with a prior of
+        the factors (``"laplace"``, ``"jeffreys"``), whose rows are not Gaussian.
 
         Examples
         --------
@@ -59,11 +52,6 @@ class Likelihood(_Estimator):
                [0.  , 2.  ]])
         """
         check_is_fitted(self)
-        factors = self._factors()
-        if factors is not None:
-            loadings, noise = factors
-            covariance: Array = loadings @ loadings.T + np.diag(noise)
-            return covariance.astype(self.mean_.dtype, copy=False)
         return self._model.covariance(self._uses_sklearn_density()).astype(self.mean_.dtype, copy=False)
 
     def get_precision(self) -> Array:
@@ -94,14 +82,6 @@ class Likelihood(_Estimator):
                [0.  , 0.5 ]])
         """
         check_is_fitted(self)
-        factors = self._factors()
-        if factors is not None:
-            loadings, noise = factors
-            inverse = np.divide(1.0, noise, out=np.zeros_like(noise), where=noise > 0)
-            scaled = loadings * inverse[:, None]
-            inner = np.eye(loadings.shape[1]) + loadings.T @ scaled
-            precision: Array = np.diag(inverse) - scaled @ np.linalg.solve(inner, scaled.T)
-            return precision.astype(self.mean_.dtype, copy=False)
         return self._model.precision(self._uses_sklearn_density()).astype(self.mean_.dtype, copy=False)
 
     def score_samples(self, X: Rows) -> Array:

@@ -18,7 +18,6 @@ from ._record import FitIndices
 
 if TYPE_CHECKING:
     from . import _unmix
-    from ._types import Array
 
 
 class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Estimator):
@@ -193,14 +192,6 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
         attributes["loglike_"] = list(report.objective)
         attributes["fit_"] = FitIndices(**report.fit)
         attributes["heywood_"] = fixed(attributes["heywood_"].astype(np.intp))
-
-    def _factors(self) -> tuple[Array, Array] | None:
-        attributes = vars(self)
-        if "factor_variance_" not in attributes:
-            return None
-        # A prior of the factors: their variances are those over the rows, not 1.
-        mixing, variance, noise = (np.asarray(attributes[name], dtype=np.float64) for name in ("mixing_", "factor_variance_", "noise_scale_"))
-        return mixing * np.sqrt(variance), noise**2
 
     def _forget(self) -> None:
         super()._forget()

@@ -6,6 +6,7 @@ use crate::{names, terminal, units};
 use std::path::{Path, PathBuf};
 use unmix::data::listed;
 use unmix::{AnyRows, Error, Model, Run, model};
+pub(crate) use unmix_io::is_read_once;
 use unmix_io::{Input, Options};
 
 impl Inputs {
@@ -19,11 +20,6 @@ impl Inputs {
         let given = &self.paths[0];
         if given.exists() { given } else { files.first().unwrap_or(given) }
     }
-}
-
-/// Whether a path can be read only once: the standard input, or a pipe.
-pub(crate) fn is_read_once(path: &Path) -> bool {
-    path.as_os_str() == "-" || path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 /// Whether a file is a model. A pipe is not opened: what is read of it here would be missing from the rows.

@@ -37,11 +37,12 @@ mod terminal;
 mod units;
 mod weights;
 
+pub use output::TableFile;
+
 use args::{Cli, Deferred, Verb};
 use clap::error::ContextKind;
 use clap::{CommandFactory, Parser};
 use failure::{Done, Failure};
-pub use output::TableFile;
 use std::ffi::OsString;
 use std::panic::UnwindSafe;
 use std::sync::mpsc::{self, RecvTimeoutError};

@@ -58,11 +58,17 @@ enum FileState {
 
 impl FileState {
     fn at(path: &Path) -> Result<Self> {
-        if path == Path::new("-") || !metadata(path)?.is_file() {
+        // A path at which nothing is found is an error, unless it is the standard input.
+        if is_read_once(path) || !metadata(path)?.is_file() {
             return Ok(FileState::Once(Once::new(path)));
         }
         Ok(FileState::File(Stamp::of(path)?))
     }
+}
+
+/// Whether what is at a path can be read only once: the standard input (`-`), or a pipe.
+pub fn is_read_once(path: &Path) -> bool {
+    path == Path::new("-") || path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 fn metadata(path: &Path) -> Result<Metadata> {

@@ -99,7 +99,7 @@ pub use guard::panic_is_caught;
 
 pub use assembly::{Assembly, CutImages, Picture};
 pub use describe::{Column, Description, describe};
-pub use files::{About, Files, first_rows};
+pub use files::{About, Files, first_rows, is_read_once};
 pub use format::{ENDINGS, InputFormat};
 #[cfg(feature = "images")]
 pub use image::write_png;

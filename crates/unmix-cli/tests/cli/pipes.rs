@@ -1,4 +1,4 @@
-//! Pipes as inputs, a standard output that is closed, and files whose names look like options.
+//! Pipes as inputs, quotations that are never closed, and files whose names look like options.
 
 use crate::folder::{Folder, without_run};
 

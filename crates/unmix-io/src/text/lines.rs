@@ -1,9 +1,9 @@
 //! Records of a text file, and where they are.
 
+use super::limiter::{Bounds, LATER, LONGEST, RecordLimiter, RecordTooLong};
 use super::{blanks, cells, delimiter, quotes};
 use crate::stored::{FromStart, head, read_failed};
 use crate::{Options, gz};
-use std::cell::Cell;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::rc::Rc;
 use unmix::data::Bytes;
@@ -194,7 +194,7 @@ impl<'a> Lines<'a> {
         let text = Cursor::new(head).chain(text);
         let text: Box<dyn Read> =
             if by_blanks { Box::new(blanks::Blanks::new(text, layout)) } else { Box::new(text) };
-        let limiter = RecordLimiter { text, read: 0, line: 0, end: quotes::END, bounds: bounds.clone() };
+        let limiter = RecordLimiter::new(text, bounds.clone());
         let reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -313,7 +313,7 @@ pub(super) fn line_at(mut text: impl BufRead, place: u64) -> std::io::Result<u64
     }
 }
 
-fn is_end(byte: u8) -> bool {
+pub(super) fn is_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
@@ -349,107 +349,12 @@ fn text<'a>(bytes: &'a Bytes<'static>, gz: bool) -> Result<Box<dyn Read + 'a>> {
     Ok(if gz { Box::new(gz::decoder(bytes)?) } else { Box::new(FromStart::new(bytes)) })
 }
 
-/// Refuses records that never end. The splitter holds a record in memory, with eight bytes or more for each cell, and after a quote
-/// that is not closed, or in a file that is not text, that would be all the rest.
-struct RecordLimiter<R> {
-    text: R,
-    read: u64,
-    /// Where the last line begins, of which bytes have been read.
-    line: u64,
-    /// What is still to be read after the text: [`quotes::END`].
-    end: &'static [u8],
-    bounds: Rc<Bounds>,
-}
-
-/// Where the current record begins, how long it may be, and where the text ends.
-struct Bounds {
-    start: Cell<u64>,
-    longest: Cell<u64>,
-    /// Bytes of the text, once all of it has been read.
-    text: Cell<Option<u64>>,
-}
-
-impl Bounds {
-    fn new() -> Self {
-        Self { start: Cell::new(0), longest: Cell::new(LONGEST), text: Cell::new(None) }
-    }
-
-    /// Whether a record that ends at this byte includes what is read after the text.
-    fn is_past(&self, end: u64) -> bool {
-        self.text.get().is_some_and(|text| end == text + quotes::END.len() as u64)
-    }
-}
-
 /// Bytes that are examined before anything is known.
 const HEAD: usize = 1 << 16;
-
-/// The longest record: some ten million numbers.
-const LONGEST: u64 = 64 << 20;
-
-/// The longest of those after a short one. No line of a table is much longer than the first.
-const LATER: u64 = 16 << 20;
-
-impl<R: Read> Read for RecordLimiter<R> {
-    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-        let (start, longest) = (self.bounds.start.get(), self.bounds.longest.get());
-        if self.read.saturating_sub(start) > longest {
-            let line = (self.read - self.line > longest).then_some(self.line);
-            return Err(std::io::Error::other(RecordTooLong { line, longest }));
-        }
-        let n = self.text.read(out)?;
-        if n == 0 {
-            if self.bounds.text.get().is_none() {
-                self.bounds.text.set(Some(self.read));
-            }
-            return self.end.read(out);
-        }
-        if let Some(end) = out[..n].iter().rposition(|b| is_end(*b)) {
-            self.line = self.read + end as u64 + 1;
-        }
-        self.read += n as u64;
-        Ok(n)
-    }
-}
-
-/// A record that never ends.
-#[derive(Debug)]
-struct RecordTooLong {
-    /// Offset of its last line, if this line alone exceeds the limit.
-    line: Option<u64>,
-    longest: u64,
-}
-
-impl std::fmt::Display for RecordTooLong {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "a record of more than {} MiB", self.longest >> 20)
-    }
-}
-
-impl std::error::Error for RecordTooLong {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_record_that_never_ends_is_refused_and_records_that_end_are_not() {
-        let bounds = Rc::new(Bounds::new());
-        let mut limiter =
-            RecordLimiter { text: std::io::repeat(b'x'), read: 0, line: 0, end: &[], bounds: bounds.clone() };
-        let mut buffer = vec![0; 1 << 20];
-        // Records that end: the start moves on, and a text of twice the length goes through.
-        while limiter.read < 2 * LONGEST {
-            assert!(limiter.read(&mut buffer).unwrap() > 0);
-            bounds.start.set(limiter.read);
-        }
-        let refused = loop {
-            match limiter.read(&mut buffer) {
-                Ok(n) => assert!(n > 0 && limiter.read <= 3 * LONGEST + (2 << 20)),
-                Err(e) => break e,
-            }
-        };
-        assert!(refused.get_ref().is_some_and(|e| e.is::<RecordTooLong>()));
-    }
 
     fn message(text: Vec<u8>) -> String {
         let bytes = Bytes::Owned { data: text, path: "t.csv".into() };

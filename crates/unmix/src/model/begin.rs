@@ -13,9 +13,10 @@ impl Method {
     /// # Errors
     ///
     /// Weights, sparse rows or rows held by remote workers if [`accepts`](Self::accepts) excludes them; weights whose sum is at most 1;
-    /// errors of the source.
+    /// a time limit below 0; errors of the source.
     pub fn check_rows<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<()> {
         self.check_storage(rows)?;
+        run.check_limit()?;
         rows.prepare(run)?;
         // Only now are the weights of remote rows known.
         self.check_weights(rows.weights().is_some())?;

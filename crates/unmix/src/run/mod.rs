@@ -91,7 +91,7 @@ impl Observer for WithoutIterations<'_> {
 pub struct Run<'a> {
     /// Seed of the random numbers.
     pub seed: u64,
-    /// Number of threads. Results do not depend on it.
+    /// Number of threads; 0 and 1 are one thread. Results do not depend on it.
     pub threads: usize,
     /// Stop iterating after this many seconds; the current model is returned, with outcome "time".
     pub max_seconds: Option<f64>,
@@ -123,6 +123,21 @@ impl Default for Run<'_> {
 }
 
 impl Run<'_> {
+    /// Refuses a time limit that is no number of seconds.
+    ///
+    /// # Errors
+    ///
+    /// A limit below 0, or NaN.
+    pub(crate) fn check_limit(&self) -> Result<()> {
+        match self.max_seconds {
+            Some(seconds) if !(seconds >= 0.0) => {
+                let remedy = "give a number of seconds, or no limit";
+                Err(Error::setting("max_seconds", seconds, "must be at least 0", remedy))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Reports progress of a pass over the rows; an error when the user requested a stop.
     pub(crate) fn sweep_progress(&self, stage: &str, done: u64, total: Option<u64>) -> Result<()> {
         self.observer.event(Event::Sweep { stage, done, total });

@@ -2,7 +2,7 @@
 //! error or warning.
 
 use super::{cases_by_variance, every_case};
-use crate::made::{Known, apart, falling, numbers, on_threads, pca, settings, try_fit};
+use crate::made::{Known, apart, falling, fit_any, numbers, on_threads, pca, settings, try_fit};
 use serde_json::{Value, json};
 use unmix::data::{Features, Sparse};
 use unmix::internal::num::random::Stream;
@@ -249,6 +249,20 @@ fn variances_over_the_whole_range_of_the_type_are_right() {
                 numbers(&case.fit(&scaled), "explained_variance").iter().map(|v| v / unit / unit).collect();
             let size = want.first().copied().unwrap_or(0.0);
             assert!(apart(&found, &want) <= 1e-12 * size, "{case}, {unit:e}");
+        }
+    }
+}
+
+#[test]
+fn a_time_limit_that_is_no_number_of_seconds_is_refused() {
+    for case in every_case() {
+        for seconds in [f64::NAN, -1.0] {
+            let run = Run { max_seconds: Some(seconds), ..on_threads(1) };
+            let x = case.data::<f64>();
+            let mut rows = unmix::AnyRows::F64(Rows::from_slice(&x, case.p).unwrap());
+            let said =
+                fit_any(case.method.key, &case.given_briefly(), &mut rows, &run).unwrap_err().to_string();
+            assert!(said.contains("max_seconds") && said.contains("must be at least 0"), "{case}: {said}");
         }
     }
 }

@@ -74,8 +74,8 @@ fn noise_variance(tensors: &Tensors, p: usize) -> Result<Vec<f64>> {
 pub(super) fn density(tensors: &Tensors) -> Result<Gaussian> {
     if tensors.contains_key("factor_variance") {
         return Err(Error::unsupported(
-            "the log-likelihood of rows under a prior of the factors",
-            "it is an integral without closed form; the fit maximises a bound of it",
+            "a Gaussian density of the rows under a prior of the factors",
+            "their likelihood is an integral without closed form, of which the fit maximises a bound",
             "compare the objective of reports, or choose prior='laplace-loadings' or 'none'",
         )
         .of_method(super::METHOD.key));

@@ -34,6 +34,7 @@ mod l1;
 mod model;
 mod pursuit;
 mod settings;
+mod simplex;
 mod stable;
 mod svd;
 

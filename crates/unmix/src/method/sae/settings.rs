@@ -24,7 +24,8 @@ settings! {
         /// reached.
         pub l0: L0 = "auto", Kind::AnyOf(&[Kind::at_least(1), Kind::AUTO]), such_as("32"), only(COUNTED);
         /// Weight of the penalty relative to `1/2 ||x - decode(z)||²`, where rows are divided by their scale if `normalize` is true. The penalty is
-        /// the sum of the codes, for 'jumprelu' their number, for 'gated' the sum of the rectified gates. Instead of `l0`, which for 'jumprelu' still determines the initial thresholds; 'topk' and 'batch-topk'
+        /// the sum of the codes, for 'jumprelu' their number, for 'gated' the sum of the rectified gates. Instead of `l0`, which for
+        /// 'jumprelu' still determines the initial thresholds; 'topk' and 'batch-topk'
         /// have no penalty.
         pub alpha: Option<f64> = null, Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]), such_as("0.1"), only(PENALISED);
         /// Initial atoms: 'random' for Gaussian numbers, 'data' for random centred rows, with which different seeds agree better but the residual is
