@@ -91,7 +91,8 @@ pub(crate) fn mutual_information<'py>(
     x: PyReadonlyArray2<'py, f64>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let x = owned(&x);
-    matrix(py, py.detach(|| metrics::mutual_information(&x)))
+    let found = py.detach(|| metrics::mutual_information(&x)).map_err(|e| raised(e, Dtype::F64))?;
+    matrix(py, found)
 }
 
 /// The fraction of rows whose labels agree, under the best pairing of labels.

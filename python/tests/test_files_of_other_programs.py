@@ -59,6 +59,22 @@ def test_a_named_index_is_left_out_and_a_range_is_no_column(tmp_path, extension)
     assert unmix.read(write(frame(), path)).shape == (60, 3)
 
 
+@pytest.mark.parametrize("extension", ["parquet", "feather"])
+def test_durations_are_refused_whatever_their_unit(tmp_path, extension):
+    for unit in ("s", "ms", "us", "ns"):
+        table = frame(2).assign(t=pd.to_timedelta(["1s", "2s"]).as_unit(unit))
+        path = write(table, tmp_path / f"t.{extension}")
+        with pytest.raises(ValueError, match=r"column 3 \('t'\) is of type Duration.*, which is not numeric"):
+            unmix.read(path)
+        assert unmix.read(path, drop="t").shape == (2, 3)
+
+
+def test_sound_of_64_bits_is_refused_with_the_formats_that_are_read(tmp_path):
+    wavfile.write(tmp_path / "t.wav", 8000, np.zeros((20, 2)))
+    with pytest.raises(ValueError, match="sample format is not supported .*write it as PCM of 8, 16, 24 or 32 bits, or as float32"):
+        unmix.read(tmp_path / "t.wav")
+
+
 def test_a_header_of_years_is_read_as_a_row_with_a_warning(tmp_path):
     path = tmp_path / "t.csv"
     frame().set_axis([2019, 2020, 2021], axis=1).to_csv(path, index=False)

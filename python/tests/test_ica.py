@@ -263,6 +263,11 @@ def test_initial_values_are_seeded_or_given():
         ICA(w_init=np.eye(3)).fit(X)
     with pytest.raises(ValueError, match=r"w_init has invalid shape -- should be \(4, 4\)"):
         FastICA(w_init=np.eye(3)).fit(X)
+    for estimator in (ICA, FastICA):
+        with pytest.raises(ValueError, match="w_init must contain finite numbers only, got nan"):
+            estimator(w_init=np.full((4, 4), np.nan)).fit(X)
+        with pytest.raises(ValueError, match="w_init must be invertible, got a 4 x 4 matrix of rank 0"):
+            estimator(w_init=np.zeros((4, 4))).fit(X)
 
 
 def test_models_of_files_and_saved_models_are_equal(tmp_path):

@@ -29,6 +29,13 @@ def test_tied_variances_are_a_group():
     assert_array_equal(found.halves, again.halves)
 
 
+def test_printed_intervals_are_rounded_outwards_and_stay_on_their_side_of_the_threshold():
+    shown = unmix._stability._ends
+    assert shown((0.98961, 0.99968)) == "0.989 to 1.000"
+    assert shown((0.5, 0.89996)) == "0.500 to 0.899"
+    assert (shown((0.9, 1.0)), shown((0.0, 0.0))) == ("0.900 to 1.000", "0.000 to 0.000")
+
+
 def test_clusters_of_all_fits():
     sources = ["laplace", "laplace", "gaussian", "laplace", "gaussian", "laplace"]
     data = datasets.independent(4000, sources, [1] * 6)

@@ -255,7 +255,7 @@ class Estimator(RunOptions, Settings, Input, Coding):
             if report.residual is not None and report.tol is not None:
                 reached = f": the residual is {report.residual:.3g}, and tol is {report.tol:.3g}"
                 small = report.residual <= report.tol
-            advice = ADVICE.get(outcome, "increase max_iter or tol")
+            advice = ADVICE.get(outcome) or f"increase {self._limits()}"
             # More iterations do not help if the report gives another remedy.
             remedies = [sentence for sentence in doubts if sentence not in self._model.without_effect]
             if remedies and (outcome == "collapsed" or small):
@@ -267,6 +267,12 @@ class Estimator(RunOptions, Settings, Input, Coding):
             )
         for sentence in doubts:
             warn(sentence)
+
+    def _limits(self) -> str:
+        """The names of the settings that end the iterations."""
+        names = self._parameter_names()
+        limits = [name for name in ("max_iter", "max_epochs", "iterated_power", "tol") if name in names]
+        return " or ".join(limits) or "max_seconds"
 
     def _doubts(self) -> list[str]:
         """The warnings of the report that are raised as Python warnings: all that concern the validity of the result."""

@@ -11,7 +11,7 @@ import numpy as np
 from . import _unmix
 from ._html import table
 from ._input import row_names, warn
-from ._options import seconds
+from ._options import default_of, seconds
 from ._stability import _fitted, _seed_of
 from ._threads import threads_here
 from ._types import Array, ArrayOrSparse, Rows, Seed
@@ -284,6 +284,8 @@ def biclusters(
     for name, value in {"n_starts": n_starts, "n_permutations": n_permutations}.items():
         if not isinstance(value, Integral) or value < 0:
             raise ValueError(f"{name} must be an integer of at least 0, got {value!r}")
+    if not n_starts and n_permutations not in (0, default_of(biclusters, "n_permutations")):
+        raise ValueError(f"n_permutations={n_permutations} has no effect with n_starts=0, the units of the model alone; give n_starts as well")
     estimator, limit = _fitted(estimator, X, seconds(max_seconds), random_state)
     rows = estimator._rows(X)
     seed = estimator.report_.seed if random_state is None else _seed_of(estimator, random_state)

@@ -33,7 +33,21 @@ def _validate(cls: type[Any], values: tuple[Any, ...], kinds: tuple[type, ...]) 
 @functools.lru_cache(maxsize=4096)
 def _settings_and_source_of(cls: type[Any], values: tuple[Any, ...], kinds: tuple[type, ...]) -> tuple[str, str]:
     """The settings of an estimator with these values, as JSON, and its constructor as source code."""
-    return json.dumps(_unfitted(cls, values)._settings()), constructor_source(cls, values)
+    return _written(_unfitted(cls, values)._settings()), constructor_source(cls, values)
+
+
+def _written(settings: dict[str, Any]) -> str:
+    """Settings as JSON, which has no NaN and no infinities."""
+    try:
+        return json.dumps(settings, allow_nan=False)
+    except ValueError:
+        for name, value in settings.items():
+            if isinstance(value, (list, tuple, float)):
+                numbers = np.asarray(value, dtype=np.float64)
+                wrong = numbers[~np.isfinite(numbers)]
+                if len(wrong):
+                    raise ValueError(f"{name} must contain finite numbers only, got {wrong[0]}") from None
+        raise
 
 
 def _unfitted(cls: type[Any], values: tuple[Any, ...]) -> Any:
@@ -102,7 +116,7 @@ class Settings(Part):
         values, kinds = self._given()
         if SIMPLE.issuperset(kinds) and not self._reads_settings():
             return _settings_and_source_of(cls, values, kinds)
-        return json.dumps(self._settings()), constructor_source(cls, values)
+        return _written(self._settings()), constructor_source(cls, values)
 
     def _reads_settings(self) -> bool:
         """Whether a setting is read from a file, whose numbers may change."""

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from ._base import Estimator
 
+#: Agreement from which a component is resolved, as in the verdicts.
+RESOLVED = 0.9
+
 
 class Clustering:
     """Clusters of the estimates of several fits (ICASSO), each matched to a component of the model.
@@ -303,8 +306,13 @@ class Stability:
 
 
 def _ends(interval: Array) -> str:
-    # Truncated, not rounded: 0.8999 is below 0.9, as in the verdict.
-    return " to ".join(f"{np.floor(1000 * end) / 1000:.3f}" for end in interval)
+    # Outwards, so that a rounded estimate lies inside; an upper end below the threshold of the verdict stays below it.
+    low, high = (float(end) for end in interval)
+    # Adding 0 makes a zero of no sign.
+    up = np.ceil(1000 * high - 1e-9) / 1000 + 0.0
+    if high < RESOLVED <= up:
+        up = np.floor(1000 * high) / 1000
+    return f"{np.floor(1000 * low) / 1000:.3f} to {up:.3f}"
 
 
 def stability(

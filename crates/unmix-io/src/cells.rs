@@ -126,10 +126,12 @@ pub(crate) fn as_text(cells: &ArrayRef) -> Option<Vec<String>> {
             }
         };
     }
+    // Times of a time zone are stored in UTC.
+    let utc = if matches!(cells.data_type(), DataType::Timestamp(_, Some(_))) { "Z" } else { "" };
     macro_rules! times {
         ($t:ty) => {{
             let times = cells.as_primitive::<$t>();
-            let text = |i| times.value_as_datetime(i).map(|t| t.to_string());
+            let text = |i| times.value_as_datetime(i).map(|t| format!("{t}{utc}"));
             (0..times.len())
                 .map(|i| if times.is_valid(i) { text(i).unwrap_or_default() } else { String::new() })
                 .collect()

@@ -330,20 +330,22 @@ fn kept(
     if columns.is_empty() {
         return Ok(kept);
     }
+    let unsupported = |j: usize, kind: &arrow_schema::DataType| {
+        let found = format!("column {j} ('{}') is of type {kind}, which is not supported", names[j]);
+        Error::format(file.path(), found, "leave it out")
+            .with(|details| (details.column, details.name) = (Some(j), Some(names[j].clone())))
+    };
+    for &j in columns {
+        if let kind @ arrow_schema::DataType::Duration(_) = file.schema().field(j).data_type() {
+            return Err(unsupported(j, kind));
+        }
+    }
     let sorted = ascending(columns);
     for batch in file.batches(&sorted)? {
         let batch = batch?;
         for (&j, (_, text)) in columns.iter().zip(&mut kept) {
             let cells = batch.column(sorted.partition_point(|&s| s < j));
-            let own = as_text(cells).ok_or_else(|| {
-                let found = format!(
-                    "column {j} ('{}') is of type {}, which is not supported",
-                    names[j],
-                    cells.data_type()
-                );
-                Error::format(file.path(), found, "leave it out")
-                    .with(|details| (details.column, details.name) = (Some(j), Some(names[j].clone())))
-            })?;
+            let own = as_text(cells).ok_or_else(|| unsupported(j, cells.data_type()))?;
             text.extend(own);
         }
         progress(run, kept[0].1.len() as u64)?;

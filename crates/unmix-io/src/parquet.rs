@@ -39,9 +39,31 @@ fn leaves(schema: &SchemaDescriptor, n_columns: usize) -> Vec<Option<usize>> {
     leaves
 }
 
+/// The schema of a file with the durations of the one that pandas, polars and others store in addition. Where that one is missing or corrupt, the
+/// file's own.
+fn with_durations(metadata: &ArrowReaderMetadata, path: &Path) -> Arc<Schema> {
+    let own = metadata.schema();
+    let stored = guarded(path, || {
+        let parsed = metadata.metadata().clone();
+        ArrowReaderMetadata::try_new(parsed, ArrowReaderOptions::new()).map_err(|e| wrong(e, path))
+    });
+    let Some(stored) = stored.ok().filter(|stored| stored.schema().fields().len() == own.fields().len())
+    else {
+        return own.clone();
+    };
+    let fields =
+        own.fields().iter().zip(stored.schema().fields()).map(|(own, stored)| match stored.data_type() {
+            DataType::Duration(_) => stored.clone(),
+            _ => own.clone(),
+        });
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
 pub(crate) struct File {
     shared: Shared,
     metadata: ArrowReaderMetadata,
+    /// The columns, with durations as such, which the file itself stores as integers of any unit.
+    schema: Arc<Schema>,
     n_rows: u64,
     /// For each column the one leaf of the file's tree that it is; `None` for lists and groups.
     leaves: Vec<Option<usize>>,
@@ -53,7 +75,7 @@ impl Columnar for File {
     }
 
     fn schema(&self) -> &Schema {
-        self.metadata.schema()
+        &self.schema
     }
 
     fn pandas(&self) -> Option<&str> {
@@ -106,7 +128,8 @@ impl File {
             Error::format(&path, format!("it declares {n_rows} rows"), "it is corrupt; write it again")
         })?;
         let leaves = leaves(metadata.parquet_schema(), metadata.schema().fields().len());
-        Ok(Self { shared, metadata, n_rows, leaves })
+        let schema = with_durations(&metadata, &path);
+        Ok(Self { shared, metadata, schema, n_rows, leaves })
     }
 
     /// The columns of all row groups, or of one.

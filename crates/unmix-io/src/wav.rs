@@ -227,6 +227,10 @@ fn wrong(e: hound::Error, path: &Path) -> Error {
             let remedy = "write it as PCM of 8, 16, 24 or 32 bits, or as float32";
             Error::format(path, "its sample format is not supported", remedy)
         }
+        hound::Error::FormatError(why) if why.contains("bits per sample") => {
+            let remedy = "write it as PCM of 8, 16, 24 or 32 bits, or as float32";
+            Error::format(path, format!("its sample format is not supported ({why})"), remedy)
+        }
         e => Error::format(
             path,
             format!("it is not a valid WAV file ({})", plain(&e)),

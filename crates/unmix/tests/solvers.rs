@@ -55,6 +55,7 @@ fn approximate_variances_are_those_of_the_codes_to_rounding() {
         }
         if solver != "randomized" {
             assert_eq!(model.report().outcome, Outcome::MaxIter, "{solver}");
+            assert_eq!(model.report().n_iter, if solver == "power" { 1 } else { k as u64 }, "{solver}");
             assert!(model.report().residual > model.report().tol, "{solver}");
         }
     }

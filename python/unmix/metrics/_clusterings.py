@@ -137,10 +137,13 @@ def consensus_score(a: HasBiclusters | tuple[ArrayLike, ArrayLike], b: HasBiclus
     >>> consensus_score((rows, columns), (rows[::-1], columns))
     1.0
     """
-    return _unmix.consensus_score(_members(a), _members(b))
+    (first, of_first), (second, of_second) = _members(a), _members(b)
+    if of_first != of_second and first and second:
+        raise ValueError(f"biclusters must be of the same rows and columns, got biclusters of {of_first} and of {of_second} rows and columns")
+    return _unmix.consensus_score(first, second)
 
 
-def _members(of: HasBiclusters | tuple[ArrayLike, ArrayLike]) -> list[tuple[list[int], list[int]]]:
+def _members(of: HasBiclusters | tuple[ArrayLike, ArrayLike]) -> tuple[list[tuple[list[int], list[int]]], tuple[int, int]]:
     parts: Any = getattr(of, "biclusters_", of)
     rows, columns = (np.asarray(part) for part in parts)
     if rows.ndim != 2 or columns.ndim != 2 or len(rows) != len(columns) or rows.dtype != bool or columns.dtype != bool:
@@ -148,4 +151,5 @@ def _members(of: HasBiclusters | tuple[ArrayLike, ArrayLike]) -> list[tuple[list
             "biclusters must be two boolean arrays with one row for each bicluster, got arrays of shape "
             f"{rows.shape} and {columns.shape} and of type {rows.dtype} and {columns.dtype}"
         )
-    return [(np.flatnonzero(r).tolist(), np.flatnonzero(c).tolist()) for r, c in zip(rows, columns, strict=True)]
+    members = [(np.flatnonzero(r).tolist(), np.flatnonzero(c).tolist()) for r, c in zip(rows, columns, strict=True)]
+    return members, (rows.shape[1], columns.shape[1])

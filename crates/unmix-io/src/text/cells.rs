@@ -1,5 +1,7 @@
 //! Cells as numbers.
 
+use super::encoding;
+
 /// How the cells of a column are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
@@ -28,10 +30,16 @@ pub(super) fn place(
                 (None, Some(text)) => text[i] += 1,
                 (None, None) => return Err(column),
             },
-            Role::Kept(i) => kept[i].push(String::from_utf8_lossy(cell).into_owned()),
+            Role::Kept(i) => kept[i].push(encoding::decoded(cell)),
         }
     }
     Ok(())
+}
+
+/// Whether the cells that are kept as text are UTF-8.
+pub(super) fn are_utf_8(record: &csv::ByteRecord, roles: &[Role]) -> bool {
+    let mut kept = record.iter().zip(roles).filter(|(_, role)| matches!(role, Role::Kept(_)));
+    kept.all(|(cell, _)| std::str::from_utf8(cell).is_ok())
 }
 
 /// The number in a cell; NaN where it is missing, `None` where it is text.
@@ -134,7 +142,7 @@ pub(super) fn is_mark(cell: &[u8]) -> bool {
 /// A cell as a message shows it: on one line, and truncated.
 pub(super) fn shown(cell: &[u8]) -> String {
     const SHOWN: usize = 40;
-    let text = String::from_utf8_lossy(cell.trim_ascii()).replace(char::is_control, " ");
+    let text = encoding::decoded(cell.trim_ascii()).replace(char::is_control, " ");
     match text.char_indices().nth(SHOWN) {
         None => text,
         Some((end, _)) => format!("{}...", &text[..end]),

@@ -1,7 +1,7 @@
 //! Whether the first line holds names.
 
 use super::cells::{has_decimal_comma, is_missing, numeral, shown, truth_value};
-use super::fixed_width;
+use super::{encoding, fixed_width};
 use crate::{Wording, transposed};
 use unmix::Result;
 
@@ -53,7 +53,7 @@ pub(super) fn is_header(
 
 /// The cells as they are written, without blanks around.
 pub(super) fn written(record: &csv::ByteRecord) -> Vec<String> {
-    record.iter().map(|cell| String::from_utf8_lossy(cell.trim_ascii()).into_owned()).collect()
+    record.iter().map(|cell| encoding::decoded(cell.trim_ascii())).collect()
 }
 
 /// Names of columns, each once: a repeated name gets a number appended (`a`, `a.1`), a missing one is its column's number.

@@ -73,6 +73,21 @@ fn pointed(cell: &[u8]) -> Vec<u8> {
     cell.iter().map(|&b| if b == b',' { b'.' } else { b }).collect()
 }
 
+/// A cell with commas and points exchanged: where commas are decimal marks, as it would be written where points are.
+pub(super) fn exchanged(cell: &[u8]) -> Vec<u8> {
+    let other = |&b: &u8| match b {
+        b',' => b'.',
+        b'.' => b',',
+        b => b,
+    };
+    cell.iter().map(other).collect()
+}
+
+/// Whether a cell would be read as a number with a decimal point where commas are decimal marks: it may separate thousands.
+pub(super) fn has_point(cell: &[u8]) -> bool {
+    cell.contains(&b'.') && cells::numeral(cell).is_some()
+}
+
 /// Refuses marks of missing cells of which one is given twice: a typing error, such as `?,?` for `?,-`.
 fn check_distinct(marks: &[String]) -> Result<()> {
     let marks: Vec<&str> = marks.iter().map(|mark| mark.trim()).collect();
@@ -91,11 +106,6 @@ impl Dialect {
         let Options { delimiter, decimal_comma, .. } = *options;
         check_distinct(&options.na)?;
         let na = options.na.iter().map(|mark| MissingMark::new(mark, decimal_comma)).collect();
-        if decimal_comma && delimiter == Some(b',') {
-            let (why, remedy) =
-                ("commas are decimal separators here", "choose another delimiter, such as ';'");
-            return Err(Error::setting("delimiter", options.wording.text_value(","), why, remedy));
-        }
         if let Some(d) = delimiter.filter(|d| !d.is_ascii() || matches!(d, b'"' | b'\n' | b'\r')) {
             let why = "must be one ASCII character other than a quote or a line break";
             let got = options.wording.text_value(&char::from(d).to_string());
@@ -123,8 +133,8 @@ impl Dialect {
             }
             if marked {
                 Some(Vec::new())
-            } else if self.decimal_comma && cells::has_decimal_comma(cell) {
-                Some(pointed(cell))
+            } else if self.decimal_comma && (cells::has_decimal_comma(cell) || has_point(cell)) {
+                Some(exchanged(cell))
             } else {
                 None
             }

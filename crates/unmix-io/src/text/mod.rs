@@ -4,6 +4,7 @@
 mod blanks;
 mod cells;
 mod delimiter;
+mod encoding;
 mod fixed_width;
 mod guess;
 mod header;
@@ -71,6 +72,9 @@ pub(crate) fn open(
         (false, true) => selection.index.clone(),
         (false, false) => vec![],
     };
+    if record.iter().any(|cell| has_header && std::str::from_utf8(cell).is_err()) {
+        notes.push(encoding::note(&origin));
+    }
     let mut table = Table {
         index,
         names,
@@ -85,6 +89,9 @@ pub(crate) fn open(
         wording: options.wording,
     };
     let read = table.read(&mut lines, record, (!has_header).then_some(place), run)?;
+    if read.is_encoded && !table.notes.contains(&encoding::note(&origin)) {
+        table.notes.push(encoding::note(&origin));
+    }
     // Of a part of the file nothing is known about the other cells.
     let whole = table.n_requested == u64::MAX;
     table.notes.extend(lines.marks_not_found().filter(|_| whole).map(|mark| {
@@ -208,6 +215,8 @@ struct Read {
     comma_cells: u64,
     /// Whether commas separate the cells.
     commas_separate: bool,
+    /// Whether cells that are kept as text are not UTF-8.
+    is_encoded: bool,
 }
 
 impl Table<'_> {
@@ -252,10 +261,20 @@ impl Table<'_> {
         if let Some(at) = place.filter(|_| only_numbers) {
             let plain = Plain { bytes: self.bytes, delimiter: lines.delimiter(), roles: &roles, width };
             if let Some((n_rows, numbers)) = plain.read(at.byte(), run)? {
-                return Ok(Read { numbers, n_rows, kept, text_cells, comma_cells: 0, commas_separate });
+                let (comma_cells, is_encoded) = (0, false);
+                return Ok(Read {
+                    numbers,
+                    n_rows,
+                    kept,
+                    text_cells,
+                    comma_cells,
+                    commas_separate,
+                    is_encoded,
+                });
             }
         }
         let mut numbers: Vec<f64> = Vec::with_capacity(BATCH + width);
+        let mut is_encoded = false;
         while let Some(at) = place.filter(|_| n_rows < self.n_requested) {
             // A line of blanks at the end is not a row; blank lines without blanks never get here.
             let blank = self.n_columns > 1 && record.len() == 1 && record[0].trim_ascii().is_empty();
@@ -263,6 +282,7 @@ impl Table<'_> {
                 if record.len() != self.n_columns {
                     return Err(self.ragged(lines.line(at)?, n_rows, &record));
                 }
+                is_encoded = is_encoded || !cells::are_utf_8(&record, &roles);
                 let start = numbers.len();
                 numbers.resize(start + width, f64::NAN);
                 let text = match self.count_text {
@@ -285,7 +305,8 @@ impl Table<'_> {
             place = if n_rows < self.n_requested { lines.next(&mut record)? } else { None };
         }
         spool.write_numbers(&numbers)?;
-        Ok(Read { numbers: Numbers::Spooled(spool), n_rows, kept, text_cells, comma_cells, commas_separate })
+        let numbers = Numbers::Spooled(spool);
+        Ok(Read { numbers, n_rows, kept, text_cells, comma_cells, commas_separate, is_encoded })
     }
 
     fn input(self, read: Read, options: &Options) -> Result<Input> {

@@ -1,6 +1,6 @@
 //! Errors of the lines and cells of a table: what was found, where, and what would work.
 
-use super::lines::{Lines, RecordStart};
+use super::lines::{self, Lines, RecordStart};
 use super::preamble::{self, Preamble};
 use super::{Table, cells, fixed_width, remedy};
 use unmix::{Error, ErrorDetails};
@@ -111,7 +111,13 @@ impl Table<'_> {
         let label = name.map_or(String::new(), |n| format!(" ('{n}')"));
         let out = self.wording.without_column(name, column);
         let commas_separate = lines.delimiter() == b',';
-        let by_cell = remedy::of_cell(cell, row, commas_separate, &out, self.wording);
+        // As it is written in the file.
+        let original = lines::exchanged(cell);
+        let is_pointed = self.dialect.decimal_comma && lines::has_point(&original);
+        let (cell, by_cell) = match is_pointed {
+            true => (&original[..], Some(remedy::of_point(&out, self.wording))),
+            false => (cell, remedy::of_cell(cell, row, commas_separate, &out, self.wording)),
+        };
         let remedy =
             by_cell.unwrap_or_else(|| match preamble::before_table(self.bytes, self.gz, &self.dialect) {
                 Some(Preamble::Below(odd)) => format!("{}; or {out}", odd.remedy()),

@@ -54,6 +54,15 @@ pub(super) fn of_cell(
     None
 }
 
+/// The remedy for a number with a point where commas are decimal marks.
+pub(super) fn of_point(without: &str, wording: Wording) -> String {
+    let comma = wording.plain("decimal", ",", true);
+    format!(
+        "with {comma} a point may separate thousands: write numbers without points in the program that wrote the file; leave {comma} out if points are \
+         the decimal marks; or {without}"
+    )
+}
+
 /// The remedy for other text: to leave out the column, or, below cells that are numbers, to read it as a missing cell.
 pub(super) fn of_text(cell: &[u8], row: u64, without: String, wording: Wording) -> String {
     let whole = cells::shown(cell);

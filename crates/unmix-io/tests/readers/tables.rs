@@ -215,6 +215,13 @@ fn files_that_are_not_tables_are_refused_in_one_sentence() {
         refused(b"PK\x03\x04\x00\x00", &no_options()).contains("null bytes, which text does not contain")
     );
     assert!(refused(b"\xff\xfea\x00,\x00b\x00", &no_options()).contains("UTF-16"));
+    let windows = b"stadt;H\xf6;H\xe4\nK\xf6ln;1;2\nK\xe4ln;3;4\n";
+    let options = Options { keep: Some("stadt".into()), ..no_options() };
+    let input = Folder::new().open("t.csv", windows, &options).unwrap();
+    assert_eq!(input.kept[0].1, ["K\u{f6}ln", "K\u{e4}ln"]);
+    let names = unmix::with_rows!(&input.rows, rows => rows.features().names.clone());
+    assert_eq!(names.unwrap(), ["H\u{f6}", "H\u{e4}"]);
+    assert_eq!(input.rows.notes().iter().filter(|note| note.contains("read as Windows-1252")).count(), 1);
     let axis = Options { rows_axis: vec![1], ..no_options() };
     assert!(refused("1,2\n", &axis).contains("every line of a text file is a row"));
 }
@@ -343,7 +350,7 @@ fn bytes_that_are_not_text_are_refused_in_numbers_and_ignored_elsewhere() {
     let text: &[u8] = b"a,b\n1,caf\xe9\n2,\xff\xfe\n";
     assert_eq!(numbers(&read("t.csv", text, &columns("a", "", "")).rows), [1.0, 2.0]);
     let message = refused(text, &no_options());
-    assert!(message.contains("row 0, column 1 ('b') is the text 'caf\u{fffd}' (line 2)"), "{message}");
+    assert!(message.contains("row 0, column 1 ('b') is the text 'caf\u{e9}' (line 2)"), "{message}");
 }
 
 #[test]

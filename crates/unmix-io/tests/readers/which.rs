@@ -61,8 +61,17 @@ fn decimal_commas_other_delimiters_and_marks_of_missing_cells() {
         }
     }
     let refused = |text: &str, options: &Options| Folder::new().refusal("t.csv", text, options);
+    // Numbers in quotes may have decimal commas where commas are delimiters.
     let both = Options { delimiter: Some(b','), ..comma };
-    assert!(refused("1,5;2\n", &both).contains("commas are decimal separators here"));
+    let input = Folder::new().open("t.csv", "a,b\n\"1,5\",\"2\"\n3,\"4,25\"\n", &both).unwrap();
+    assert_eq!(numbers(&input.rows), [1.5, 2.0, 3.0, 4.25]);
+    assert!(refused("a,b\n1,5,2\n", &both).contains("line 2 has 3 cells"));
+    // A point may separate thousands.
+    let points = refused("a;b\n1.500;2,5\n", &marked);
+    assert!(
+        points.contains("is the text '1.500' (line 2)") && points.contains("a point may separate thousands"),
+        "{points}"
+    );
     // Numbers with thousands separators are refused, and text is read as text.
     assert!(refused("a;b\n1.234,5;2\n", &marked).contains("is the text '1.234,5' (line 2)"));
     let npy = Folder::new().refusal("x.npy", npy(&[1.0, 2.0], &[2, 1], Order::C, false), &marked);

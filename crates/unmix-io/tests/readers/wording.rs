@@ -103,11 +103,6 @@ fn values_are_in_the_notation_of_the_caller() {
             "patches=3x3 is",
             "patches=(3, 3) is",
         ),
-        (
-            csv(&|| Options { delimiter: Some(b','), decimal_comma: true, ..Options::default() }),
-            "delimiter=, is",
-            "delimiter=',' is",
-        ),
         (npy(&|| Options { na: vec!["?".into()], ..Options::default() }), "na=? is", "na='?' is"),
         (
             npy(&|| Options { delimiter: Some(b';'), ..Options::default() }),

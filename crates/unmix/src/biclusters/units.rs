@@ -153,16 +153,16 @@ pub(super) fn units<T: Real>(
 }
 
 /// Groups of similar units, in the order of decreasing evidence: a unit is added to the first group with whose first unit it has a cosine
-/// above 0.5, or a Jaccard index of the cells above 0.3. Groups whose first unit has fewer than two rows or columns are left out.
+/// above 0.5, or a Jaccard index of the cells above 0.3. A unit of fewer than two rows or columns is no module, and begins no group.
 pub(super) fn groups(mut units: Vec<Unit>) -> Vec<Vec<Unit>> {
     units.sort_by(|a, b| b.evidence.total_cmp(&a.evidence).then(a.at.cmp(&b.at)));
     let mut groups: Vec<Vec<Unit>> = Vec::new();
     for unit in units {
         match groups.iter_mut().find(|g| g[0].cosine(&unit) > 0.5 || g[0].jaccard(&unit) > 0.3) {
             Some(group) => group.push(unit),
-            None => groups.push(vec![unit]),
+            None if unit.rows.len() > 1 && unit.columns.len() > 1 => groups.push(vec![unit]),
+            None => {}
         }
     }
-    groups.retain(|g| g[0].rows.len() > 1 && g[0].columns.len() > 1);
     groups
 }

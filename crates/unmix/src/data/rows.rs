@@ -137,7 +137,12 @@ impl<'a, T: Real> Rows<'a, T> {
         let Some(weights) = self.weights.as_ref().filter(|w| w.len() as u64 != n) else { return Ok(()) };
         let why = format!("must have one weight for each of the {n} rows of {}", self.origin);
         let got = format!("{} weight{}", weights.len(), if weights.len() == 1 { "" } else { "s" });
-        Err(Error::setting("sample_weight", got, why, ""))
+        Err(Error::setting(
+            "sample_weight",
+            got,
+            why,
+            "give a weight for each row that is read, and for no other",
+        ))
     }
 
     pub(super) fn with_names(mut self, names: Vec<String>) -> Self {

@@ -109,7 +109,7 @@ fn in_python(text: &str) -> String {
         if word.is_empty() {
             // An apostrophe within a word is none.
             let inside = out.ends_with(char::is_alphanumeric)
-                && rest[1.min(rest.len())..].starts_with(char::is_alphanumeric);
+                && rest[first.len_utf8()..].starts_with(char::is_alphanumeric);
             quoted ^= first == '\'' && !inside;
             out.push(first);
             rest = &rest[first.len_utf8()..];
@@ -148,6 +148,15 @@ mod tests {
             Caller::Python.message(text),
             "rows have gaps; fill them by the method impute of PPCA, or set whiten=False"
         );
+    }
+
+    #[test]
+    fn symbols_of_several_bytes_may_follow_letters_and_digits() {
+        for text in
+            ["column 0 ('Temp\u{b0}C') is NaN", "results\u{2013}2024.csv", "'1\u{a0}500\u{20ac}'", "\u{b0}"]
+        {
+            assert_eq!(Caller::Python.message(text), text);
+        }
     }
 
     #[test]

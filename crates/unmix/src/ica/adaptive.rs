@@ -46,6 +46,8 @@ pub(super) fn refine<T: Real>(
         let next = search(view, moments, ortho, &scores, at.w.clone(), &left, run)?;
         (at.n_iter, at.sweeps) = (at.n_iter + next.n_iter, at.sweeps + next.sweeps);
         if next.sums.is_none() || moved(&next.w, &begun) > FAR {
+            // A search that was cut short has not shown that its contrasts are unreliable.
+            at.outcome = if next.outcome.is_early() { next.outcome } else { at.outcome };
             break;
         }
         // Warnings about the sources are computed with the fixed contrast.

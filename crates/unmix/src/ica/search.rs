@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::num::random::Stream;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
+use crate::solve::best_of_starts;
 use crate::spectrum::Coordinates;
 use crate::stats::Contrast;
 
@@ -132,28 +133,19 @@ impl Search<'_> {
         coordinates: &Coordinates,
         run: &Run<'_>,
     ) -> Result<SolverResult> {
-        let mut best: Option<SolverResult> = None;
         let mut sweeps = 0;
-        for i in 0..self.n_init.max(1) {
+        let one = |i: u64| {
             let mut found = self.start_at(view, coordinates, self.start(view.k, i, run)?, run)?;
             if let Some(ortho) = self.adaptive {
                 found =
                     adaptive::refine(view, coordinates.moments.as_ref(), ortho, found, &self.limits, run)?;
             }
             sweeps += found.sweeps;
-            // Of equal results the first is kept, so that an additional start changes nothing unless it is
-            // better.
-            if best.as_ref().is_none_or(|b| found.value < b.value) {
-                best = Some(found);
-            }
-            if run.ends_early() {
-                break;
-            }
-        }
-        match best {
-            Some(found) => Ok(SolverResult { sweeps, ..found }),
-            None => unreachable!("there is at least one start"),
-        }
+            Ok(found)
+        };
+        let found =
+            best_of_starts(self.n_init, run, one, |found| &mut found.outcome, |a, b| a.value < b.value)?;
+        Ok(SolverResult { sweeps, ..found })
     }
 
     fn start_at<T: Real>(

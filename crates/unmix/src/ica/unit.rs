@@ -91,7 +91,8 @@ impl UnitsFound {
         self.n_iter = self.n_iter.max(unit.n_iter);
         self.residual = self.residual.max(unit.at.residual);
         self.sweeps += unit.at.sweeps;
-        if self.outcome == Outcome::Converged {
+        // A unit that was cut short ends the search early, whatever those before it did.
+        if self.outcome == Outcome::Converged || unit.outcome.is_early() {
             self.outcome = unit.outcome;
         }
         unit.at.w

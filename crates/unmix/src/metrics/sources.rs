@@ -101,8 +101,17 @@ fn standardised(m: &Matrix<f64>) -> Vec<Vec<f64>> {
 /// The plug-in estimate from ranks in `bins` equal bins, at most 32, so that a cell has five rows on average; its bias (Miller 1955),
 /// `(a - 1)(b - 1) / 2n` for `a` and `b` bins that have rows, is subtracted, so small values may be negative. Equal numbers are in one bin: columns
 /// of few values have as many bins. `O(k² n)`.
-pub fn mutual_information(x: &Matrix<f64>) -> Matrix<f64> {
+///
+/// # Errors
+///
+/// NaN and infinities.
+pub fn mutual_information(x: &Matrix<f64>) -> Result<Matrix<f64>> {
     let (n, k) = (x.rows(), x.cols());
+    if let Some(at) = x.as_slice().iter().position(|x| !x.is_finite()) {
+        let found = format!("entry {} of row {} is {}", at % k, at / k, x.as_slice()[at]);
+        let remedy = "give finite numbers, for example the rows without missing cells";
+        return Err(Error::unsupported("mutual information", found, remedy));
+    }
     let bins = ((n as f64 / 5.0).sqrt() as usize).clamp(2, 32);
     let cells: Vec<Vec<usize>> = (0..k).map(|j| parts(x, j, bins)).collect();
     let mut out = Matrix::zeros(k, k);
@@ -128,7 +137,7 @@ pub fn mutual_information(x: &Matrix<f64>) -> Matrix<f64> {
             (out[(i, j)], out[(j, i)]) = (value, value);
         }
     }
-    out
+    Ok(out)
 }
 
 /// The bin of every row by the rank of its number in column `j`; equal numbers are in the same bin.
@@ -180,7 +189,7 @@ mod tests {
                 _ => z(2),
             }
         });
-        let found = mutual_information(&x);
+        let found = mutual_information(&x).unwrap();
         let theory = -0.5 * (1.0 - r * r).ln();
         assert!((found[(0, 1)] / theory - 1.0).abs() < 0.1, "{} {theory}", found[(0, 1)]);
         assert!(found[(0, 2)].abs() < 0.003 && found[(1, 2)].abs() < 0.003 && found[(2, 2)] == 0.0);
@@ -199,11 +208,13 @@ mod tests {
                 _ => (3.0 * u(2)).floor(),
             }
         });
-        let found = mutual_information(&x);
+        let found = mutual_information(&x).unwrap();
         let entropy = |p: f64| -p * p.ln() - (1.0 - p) * (1.0 - p).ln();
         let theory = entropy(0.5) - entropy(0.1);
         assert!((found[(0, 1)] - theory).abs() < 0.02, "{} {theory}", found[(0, 1)]);
         assert!(found[(0, 2)].abs() < 0.002 && found[(1, 2)].abs() < 0.002, "{found:?}");
+        let missing = Matrix::from_fn(20, 2, |i, j| if (i, j) == (7, 1) { f64::NAN } else { i as f64 });
+        assert!(mutual_information(&missing).unwrap_err().to_string().contains("entry 1 of row 7 is NaN"));
     }
 
     #[test]

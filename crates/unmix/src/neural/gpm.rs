@@ -153,15 +153,17 @@ impl GpmOptions {
             }
         }
         let done = step.residual <= self.tol;
+        // A sweep that the limit makes the last leaves out what could change the components; a choice of widths has searches within it.
+        let cut = (last || self.auto) && self.is_cut(sweep, run);
         let due = done || (!self.white && (sweep == EARLY || sweep == LAST_CHECK));
         let rotates = self.auto && with_separations && !last && start.rows() <= FEW && due;
         if rotates && at.rotate_pairs(&means, rows, !done, run)? {
             return Ok(at.continued());
         }
         if last || (done && with_separations) {
-            let outcome = match (done, ends_early) {
-                (true, _) => Outcome::Converged,
-                (false, true) => run.early_outcome(),
+            let outcome = match (cut, done) {
+                (true, _) => run.early_outcome(),
+                (false, true) => Outcome::Converged,
                 (false, false) => Outcome::MaxIter,
             };
             return Ok(at.solved(means, &step, outcome).into());
@@ -172,7 +174,11 @@ impl GpmOptions {
         at.stopped_early |= !done && at.makes_no_progress(rounded);
         at.resting = done || at.stopped_early;
         if at.stopped_early && with_separations {
-            let outcome = if rounded { Outcome::Converged } else { Outcome::Stalled };
+            let outcome = match (cut, rounded) {
+                (true, _) => run.early_outcome(),
+                (false, true) => Outcome::Converged,
+                (false, false) => Outcome::Stalled,
+            };
             return Ok(at.solved(means, &step, outcome).into());
         }
         if !at.resting {
@@ -222,9 +228,15 @@ impl GpmOptions {
         }
         if nothing {
             let width = if last { None } else { self.held_out_width(rows, start.rows(), run)? };
-            let Some(a) = width else { return Ok(Inspection::Nothing) };
-            at.restart_with(a, start);
-            return Ok(Inspection::Changed);
+            return Ok(match width {
+                Some(a) => {
+                    at.restart_with(a, start);
+                    Inspection::Changed
+                }
+                // A test that was cut short has not shown that there is nothing.
+                None if self.is_cut(sweep, run) => Inspection::GoOn,
+                None => Inspection::Nothing,
+            });
         }
         at.one_width = at.one_width.filter(|_| !ended);
         // Components that were significant on held-out rows are not near Gaussian by chance.
@@ -239,6 +251,11 @@ impl GpmOptions {
             return Ok(Inspection::Changed);
         }
         Ok(Inspection::GoOn)
+    }
+
+    /// Whether the run ends before the last of `max_iter` sweeps: searches within sweep number `sweep` may have been cut short.
+    fn is_cut(&self, sweep: u64, run: &Run<'_>) -> bool {
+        sweep + 1 < self.max_iter && run.ends_early()
     }
 
     fn pass<T: Real>(&self, a: &[f64], with_separations: bool, rows: &Principal<'_, T>) -> Pass {

@@ -86,29 +86,29 @@ fn packed<T: Real, const LANES: usize>(out: &mut [T], x: &[T], k: usize, first: 
     }
 }
 
-/// Packs the columns of `x`, row-major with `k` columns; row `i` is divided by number `i` of `divisors`.
-pub(crate) fn pack_divided<T: Real>(out: &mut [T], x: &[T], k: usize, divisors: &[T]) {
+/// Packs the columns of `x`, row-major with `k` columns; row `i` is multiplied by number `i` of `factors`.
+pub(crate) fn pack_scaled<T: Real>(out: &mut [T], x: &[T], k: usize, factors: &[T]) {
     widest(
         #[inline(always)]
         || match T::lanes() {
-            16 => divided::<T, 16>(out, x, k, divisors),
-            8 => divided::<T, 8>(out, x, k, divisors),
-            _ => divided::<T, 4>(out, x, k, divisors),
+            16 => scaled::<T, 16>(out, x, k, factors),
+            8 => scaled::<T, 8>(out, x, k, factors),
+            _ => scaled::<T, 4>(out, x, k, factors),
         },
     );
 }
 
 #[inline(always)]
-fn divided<T: Real, const LANES: usize>(out: &mut [T], x: &[T], k: usize, divisors: &[T]) {
-    let panels = out.as_chunks_mut::<LANES>().0.chunks_exact_mut(divisors.len().max(1));
+fn scaled<T: Real, const LANES: usize>(out: &mut [T], x: &[T], k: usize, factors: &[T]) {
+    let panels = out.as_chunks_mut::<LANES>().0.chunks_exact_mut(factors.len().max(1));
     for (panel, out) in panels.enumerate() {
-        for ((out, row), divisor) in out.iter_mut().zip(x.chunks_exact(k)).zip(divisors) {
+        for ((out, row), factor) in out.iter_mut().zip(x.chunks_exact(k)).zip(factors) {
             match row[panel * LANES..].first_chunk::<LANES>() {
-                Some(whole) => *out = whole.map(|x| x / *divisor),
+                Some(whole) => *out = whole.map(|x| x * *factor),
                 None => {
                     *out = [T::default(); LANES];
                     let rest = out.iter_mut().zip(&row[panel * LANES..]);
-                    rest.for_each(|(to, x)| *to = *x / *divisor);
+                    rest.for_each(|(to, x)| *to = *x * *factor);
                 }
             }
         }
@@ -164,10 +164,10 @@ mod tests {
                 }
             }
             assert_eq!(panels.numbers().as_ptr().align_offset(LINE), 0);
-            let divisors: Vec<T> = (0..n).map(|i| T::from_f64(0.5 + i as f64)).collect();
-            pack_divided(panels.numbers_mut(), &x, k, &divisors);
+            let factors: Vec<T> = (0..n).map(|i| T::from_f64(0.5 + i as f64)).collect();
+            pack_scaled(panels.numbers_mut(), &x, k, &factors);
             for (i, j) in (0..n).flat_map(|i| (0..k).map(move |j| (i, j))) {
-                assert_eq!(panels.numbers()[at(i, j, n)], x[i * k + j] / divisors[i]);
+                assert_eq!(panels.numbers()[at(i, j, n)], x[i * k + j] * factors[i]);
             }
             assert!((k..Panels::<T>::padded(k)).all(|j| panels.numbers()[at(n - 1, j, n)].to_f64() == 0.0));
             panels.resize(k, n);

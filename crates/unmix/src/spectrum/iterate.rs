@@ -283,7 +283,8 @@ fn find<T: Real>(
         }
         Solver::Power => {
             let tol = request.tol.max(8.0 * top::rounding(width));
-            let rounds = request.rounds.unwrap_or(MAX_ITER);
+            // The product from which the pairs are computed is one of the iterations.
+            let rounds = request.rounds.unwrap_or(MAX_ITER).saturating_sub(1);
             let size = k.saturating_add(request.n_oversamples).min(width);
             let found = subspace(operator, run, begin(size), k, rounds, tol)?;
             let solver_outcome = SolverOutcome::from(&found, Some(tol), run);

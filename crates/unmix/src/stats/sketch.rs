@@ -1,8 +1,9 @@
 //! Products of the scatter matrix with a few directions, without forming the matrix.
 
-use super::stored::{Counts, add_products, shift};
+use super::stored::{Counts, shift};
 use super::{AddStored, Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
+use crate::num::registers::add_multiples;
 use crate::num::{Block, Matrix, Real, Stored, Workspace, kernel};
 use std::borrow::Cow;
 
@@ -93,7 +94,7 @@ impl<T: Real> AddStored<T, Sketch> for GatherSketch<'_> {
         let shifts = (0..p).map(|j| shift(counts.full(shard.column(j).0), mean[j], rest(j)));
         let (shift, left): (Vec<f64>, Vec<f64>) = shifts.unzip();
         let mut base = vec![0.0; b];
-        add_products(&mut base, left.iter().enumerate().map(|(j, &r)| (r, columns.row(j))));
+        add_multiples(&mut base, left.iter().enumerate().map(|(j, &r)| (r, columns.row(j))));
         let (mut image, mut sum, mut held) = (Matrix::zeros(p, b), vec![0.0; b], Vec::new());
         let (rows, step) = (shard.rows(), (HELD / b.max(1)).max(1));
         for start in rows.clone().step_by(step) {
@@ -109,7 +110,7 @@ impl<T: Real> AddStored<T, Sketch> for GatherSketch<'_> {
                 let entries = places.iter().zip(values);
                 let entries =
                     entries.map(|(&j, x)| (x.to_f64() - shift[j as usize], columns.row(j as usize)));
-                add_products(out, entries);
+                add_multiples(out, entries);
                 out.iter_mut().zip(&base).for_each(|(y, b)| *y = w * (*y - b));
             })?;
             held.chunks_exact(b.max(1)).for_each(|y| sum.iter_mut().zip(y).for_each(|(s, y)| *s += y));
@@ -117,7 +118,7 @@ impl<T: Real> AddStored<T, Sketch> for GatherSketch<'_> {
                 let (at, values) = shard.column_within(j, within.clone());
                 let entries = at.iter().zip(values).filter(|(i, _)| counts.of(**i as usize) > 0.0);
                 let score = |i: u32| &held[(i as usize - start) * b..][..b];
-                add_products(out, entries.map(|(&i, x)| (x.to_f64() - shift[j], score(i))));
+                add_multiples(out, entries.map(|(&i, x)| (x.to_f64() - shift[j], score(i))));
             })?;
         }
         for (j, &left) in left.iter().enumerate().filter(|(_, r)| **r != 0.0) {

@@ -11,7 +11,7 @@
 //! line of a matrix is summed separately (Gustavson 1978, ACM TOMS 4:250), which needs the entries by row and by column.
 
 use crate::error::Result;
-use crate::num::{Real, Stored, kernel, widest};
+use crate::num::{Real, Stored, kernel};
 
 /// Sums over sparse rows from their stored entries alone. Returned by [`Gather::stored`](super::Gather::stored) for gathers that
 /// support it.
@@ -111,16 +111,4 @@ impl LineMoments {
 /// errors `rest`, because it is multiplied by the number of rows.
 pub(super) fn shift(full: bool, mean: f64, rest: f64) -> (f64, f64) {
     if full { (mean, rest) } else { (0.0, mean) }
-}
-
-/// `out += Σ a v`.
-pub(super) fn add_products<'v>(out: &mut [f64], entries: impl Iterator<Item = (f64, &'v [f64])>) {
-    widest(
-        #[inline(always)]
-        || {
-            for (a, v) in entries {
-                out.iter_mut().zip(v).for_each(|(y, v)| *y += a * v);
-            }
-        },
-    );
 }

@@ -1,10 +1,11 @@
 //! Settings that name the same algorithm give the same result: to the bit, or to the tolerance.
 
 use super::made::{components, fit, fit_on, laplace, mix, mixed_kinds, mixing};
-use crate::made::apart;
+use crate::made::{apart, digest, fit_any, on_threads, settings};
 use serde_json::{Value, json};
-use unmix::Matrix;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use unmix::internal::num::random::Stream;
+use unmix::{AnyRows, Checkpoint, Event, Ica, Matrix, Observer, Outcome, Rows, Run};
 
 fn same_bits(a: (&str, Value), b: (&str, Value), x: &[f64], p: usize) {
     let [first, second] = [a, b].map(|(key, given)| components(&fit(key, given, x, p)));
@@ -121,6 +122,66 @@ fn log_cosh(y: f64) -> f64 {
 /// Means of `f` over the rows, one for each source.
 fn means(y: &Matrix<f64>, f: impl Fn(f64) -> f64) -> Vec<f64> {
     (0..y.cols()).map(|i| (0..y.rows()).map(|r| f(y[(r, i)])).sum::<f64>() / y.rows() as f64).collect()
+}
+
+/// Ends the run after a number of iterations, of all starts together.
+struct EndsAfter(AtomicU64);
+
+impl Observer for EndsAfter {
+    fn event(&self, event: Event<'_>) {
+        if let Event::Iteration { .. } = event {
+            let left = self.0.load(Relaxed);
+            self.0.store(left.saturating_sub(1), Relaxed);
+        }
+    }
+    fn ends_early(&self) -> bool {
+        self.0.load(Relaxed) == 0
+    }
+}
+
+#[test]
+fn a_search_that_is_cut_short_keeps_a_start_that_converged_and_reports_that_it_ended_early() {
+    let (n, k) = (500, 5);
+    let x = mix(&mixed_kinds(n, k, 9), &mixing(k, k, 9));
+    let one = fit("ica", json!({"n_init": 1}), &x, k);
+    let converged_at = one.report().n_iter;
+    let within = |iterations: u64| {
+        let ends = EndsAfter(AtomicU64::new(iterations));
+        let ica = Ica { n_init: 4, ..Ica::default() };
+        let mut rows = Rows::from_slice(x.as_slice(), k).unwrap();
+        let model = ica.fit(&mut rows, &Run { observer: &ends, ..Run::default() }).unwrap();
+        (model, ends.0.into_inner())
+    };
+    let (whole, left) = within(1_000_000);
+    let all = 1_000_000 - left;
+    assert_eq!(whole.report().outcome, Outcome::Converged);
+    assert!(all > converged_at + 4);
+    for iterations in converged_at + 1..all {
+        let cut = within(iterations).0;
+        let report = cut.report();
+        assert_eq!(report.outcome, Outcome::Interrupted, "after {iterations} of {all}");
+        assert!(report.residual <= report.tol, "after {iterations} of {all}: {:?}", report.residual);
+    }
+}
+
+#[test]
+fn a_search_of_several_starts_that_was_cut_short_continues_to_the_same_bits() {
+    let (n, k) = (500, 5);
+    let x = mix(&mixed_kinds(n, k, 9), &mixing(k, k, 9));
+    let given = settings(json!({"n_init": 4}));
+    let whole = fit("ica", json!({"n_init": 4}), &x, k);
+    for iterations in [1, fit("ica", json!({"n_init": 1}), &x, k).report().n_iter + 3] {
+        let folder = tempfile::tempdir().unwrap();
+        let checkpoint = Checkpoint::new(folder.path().join("a.checkpoint")).every(0.0).resume(true);
+        let fitted = |observer: &dyn Observer| {
+            let mut rows = AnyRows::F64(Rows::from_slice(x.as_slice(), k).unwrap());
+            let run = Run { observer, checkpoint: Some(&checkpoint), ..on_threads(2) };
+            fit_any("ica", &given, &mut rows, &run).unwrap()
+        };
+        let cut = fitted(&EndsAfter(AtomicU64::new(iterations)));
+        assert!(cut.report().outcome == Outcome::Interrupted && checkpoint.path().exists());
+        assert_eq!(digest(&fitted(&unmix::Silent)), digest(&whole), "after {iterations} iterations");
+    }
 }
 
 #[test]

@@ -100,6 +100,49 @@ fn a_fit_whose_time_ran_out_continues_to_the_same_bits() {
     }
 }
 
+/// An observer that ends a fit early after a number of iterations, and counts them.
+struct EndAfter {
+    done: AtomicU64,
+    most: u64,
+}
+
+impl Observer for EndAfter {
+    fn event(&self, event: Event<'_>) {
+        if matches!(event, Event::Iteration { .. }) {
+            self.done.fetch_add(1, Relaxed);
+        }
+    }
+    fn ends_early(&self) -> bool {
+        self.done.load(Relaxed) >= self.most
+    }
+}
+
+/// Methods whose fits consist of several searches, of which any may be cut short.
+const SEVERAL: [&str; 6] =
+    ["ica", "rfn", "complete-dictionary", "subspace-clustering", "sigma-pca", "matrix-completion"];
+
+#[test]
+fn a_fit_of_several_searches_that_ends_in_any_of_them_reports_it_and_continues_to_the_same_bits() {
+    for case in every_case().into_iter().filter(|case| SEVERAL.contains(&case.method.key)) {
+        let (x, folder) = (case.data::<f64>(), in_memory());
+        let within = |most: u64, path: &Path| {
+            let end = EndAfter { done: AtomicU64::new(0), most };
+            let run = Run { observer: &end, ..on_threads(2) };
+            let model = fit(&case, &x, &case.given, path, &run).unwrap_or_else(|e| panic!("{case}: {e}"));
+            (model, end.done.into_inner())
+        };
+        let (want, all) = within(u64::MAX, &folder.path().join("whole.checkpoint"));
+        for part in 1..8 {
+            let (most, path) = (all * part / 8, folder.path().join(format!("{part}.checkpoint")));
+            let cut = within(most, &path).0;
+            let early = cut.report().outcome.is_early();
+            assert!(early || digest(&cut) == digest(&want), "{case}, after {most} of {all} iterations");
+            let model = fit(&case, &x, &case.given, &path, &on_threads(2)).unwrap();
+            assert!(digest(&model) == digest(&want), "{case}, resumed after {most} of {all} iterations");
+        }
+    }
+}
+
 fn ica() -> Case {
     every_case().into_iter().find(|case| case.method.key == "ica" && case.name == "by rotations").unwrap()
 }

@@ -83,6 +83,10 @@ fn typed_specifications_are_validated_by_the_same_kinds() {
             "w_init must contain finite numbers only, got inf".into(),
         ),
         (
+            message(&|r| Ica { w_init: Some(vec![vec![1.0; 4]; 4]), ..Ica::default() }.fit(r, run)),
+            "w_init must be invertible, got a 4 x 4 matrix of rank 1".into(),
+        ),
+        (
             message(&|r| Rica { beta: Beta::Weight(f64::NAN), ..Rica::default() }.fit(r, run)),
             format!("{} 0.2, or 'auto'", number("NaN")),
         ),

@@ -3,9 +3,10 @@
 use super::problems::tied;
 use crate::made::{bits, numbers, on_threads, settings, try_fit};
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use unmix::datasets::Distribution::{Gaussian, Laplace, Uniform};
 use unmix::datasets::{SignalDesign, signals};
-use unmix::{Matrix, Model, Rows, Run, SigmaPca};
+use unmix::{Event, Matrix, Model, Observer, Outcome, Rows, Run, SigmaPca};
 
 fn fit(given: Value, x: &Matrix<f64>) -> Model {
     try_fit("sigma-pca", &settings(given), x.as_slice(), x.cols()).unwrap_or_else(|e| panic!("{e}"))
@@ -51,6 +52,39 @@ fn halves_are_fitted_by_default_where_cheap_and_never_where_disabled() {
     assert_eq!(spec.fit(&mut weighted, &Run::default()).unwrap().report().halves, None);
     let requested = SigmaPca { halves: Some(true), ..spec }.fit(&mut weighted, &Run::default()).unwrap();
     assert!(requested.report().halves.is_none() && warned(&requested), "{:?}", requested.report().warnings);
+}
+
+/// Ends the run at the first iteration for the halves.
+#[derive(Default)]
+struct EndsInHalves {
+    begun: AtomicBool,
+    ended: AtomicBool,
+}
+
+impl Observer for EndsInHalves {
+    fn event(&self, event: Event<'_>) {
+        match event {
+            Event::Stage("halves") => self.begun.store(true, Relaxed),
+            Event::Iteration { .. } => self.ended.store(self.begun.load(Relaxed), Relaxed),
+            _ => {}
+        }
+    }
+    fn ends_early(&self) -> bool {
+        self.ended.load(Relaxed)
+    }
+}
+
+#[test]
+fn halves_of_a_run_that_ends_early_are_not_used_and_the_outcome_reports_it() {
+    let x = tied("laplace", 4000, [Laplace; 5], 2).x;
+    let whole = fit(json!({}), &x);
+    let ends = EndsInHalves::default();
+    let mut rows = Rows::from_slice(x.as_slice(), 10).unwrap();
+    let cut = SigmaPca::default().fit(&mut rows, &Run { observer: &ends, ..Run::default() }).unwrap();
+    assert!(ends.ended.load(Relaxed) && whole.report().halves.is_some());
+    assert_eq!((cut.report().outcome, &cut.report().halves), (Outcome::Interrupted, &None));
+    assert_eq!(numbers(&cut, "components"), numbers(&whole, "components"));
+    assert!(!cut.report().warnings.iter().any(|w| w.contains("halves")), "{:?}", cut.report().warnings);
 }
 
 #[test]

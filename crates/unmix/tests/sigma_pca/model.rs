@@ -85,6 +85,29 @@ fn the_first_order_condition_holds_by_naive_loops() {
 }
 
 #[test]
+fn without_centring_variances_and_their_total_are_second_moments_about_0() {
+    let (x, _) = mixed(2000);
+    for given in [json!({"center": false}), json!({"center": false, "variant": 9, "max_epochs": 2})] {
+        let model = fit(given.clone(), &x, 10);
+        let w = axes(&model);
+        let variances = numbers(&model, "explained_variance");
+        for (j, variance) in variances.iter().enumerate() {
+            let code = |row: &[f64]| row.iter().zip(w.row(j)).map(|(x, w)| x * w).sum::<f64>();
+            let square = x.chunks_exact(10).map(|row| code(row).powi(2)).sum::<f64>() / 2000.0;
+            assert!(
+                (square / variance - 1.0).abs() < 1e-9,
+                "{given}: component {j}: {square}, not {variance}"
+            );
+        }
+        assert!(variances.is_sorted_by(|a, b| a >= b), "{given}: {variances:?}");
+        let total = x.iter().map(|x| x * x).sum::<f64>() / 2000.0;
+        for (share, variance) in numbers(&model, "explained_variance_ratio").iter().zip(&variances) {
+            assert!((share * total / variance - 1.0).abs() < 1e-9, "{given}: {share} of {total}");
+        }
+    }
+}
+
+#[test]
 fn variances_are_those_of_the_codes() {
     let (x, _) = mixed(2000);
     for given in [json!({"n_components": 4}), json!({"n_components": 4, "standardize": true})] {

@@ -65,10 +65,15 @@ impl CompleteDictionary {
         run: &Run<'_>,
     ) -> Result<SelectedFilters> {
         let tries = self.algorithm != Algorithm::L1 && self.refine != Refine::Always(false);
-        let refined = match tries && !run.ends_early() && found.residual.is_finite() {
+        let tries = tries && found.residual.is_finite();
+        let refined = match tries && !run.ends_early() {
             true => self.refined(view, task, &found.w, run)?,
             false => Vec::new(),
         };
+        if tries && run.ends_early() && !found.outcome.is_early() {
+            // The search is complete, its refinement is not.
+            found.outcome = run.early_outcome();
+        }
         run.stage("codes")?;
         let k = found.w.rows();
         found.sweeps += 1;

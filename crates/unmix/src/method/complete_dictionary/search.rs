@@ -9,7 +9,7 @@ use crate::model::Outcome;
 use crate::num::{Matrix, Real, factor};
 use crate::power::{Contrast, Contrasted, PowerIteration, PowerMap, PowerResult, Projection, Shift, dot};
 use crate::run::Run;
-use crate::solve::{Limits, Steps};
+use crate::solve::{Limits, Steps, best_of_starts};
 use serde::{Deserialize, Serialize};
 
 /// The weight of a new batch in the running mean that steps use.
@@ -45,25 +45,18 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
         if self.spec.algorithm == Algorithm::L1 {
             return l1::search(self.view, self.task, &limits, self.run);
         }
-        let mut best: Option<SearchResult> = None;
         let mut sweeps = 0;
-        for i in 0..self.spec.n_init.max(1) {
+        let one = |i: u64| {
             let start = self.task.start(i, self.run)?;
             let found = match self.spec.algorithm {
                 Algorithm::Deflation => self.one_by_one(&start, &limits)?,
                 _ => self.all_at_once(start, &limits)?,
             };
             sweeps += found.sweeps;
-            // Of equal results the first is kept, so that an additional start changes nothing unless it is
-            // better.
-            if best.as_ref().is_none_or(|b| found.value > b.value) {
-                best = Some(found);
-            }
-            if self.run.ends_early() {
-                break;
-            }
-        }
-        let Some(best) = best else { unreachable!("there is at least one start") };
+            Ok(found)
+        };
+        let (n, run) = (self.spec.n_init, self.run);
+        let best = best_of_starts(n, run, one, |found| &mut found.outcome, |a, b| a.value > b.value)?;
         let found = SearchResult { sweeps, ..best };
         if self.spec.polish { self.polished(found, &limits) } else { Ok(found) }
     }
@@ -154,8 +147,11 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
     /// Minimises `Σ E log cosh` of the codes, starting from the filters found.
     fn polished(&self, found: SearchResult, limits: &Limits) -> Result<SearchResult> {
         let left = limits.max_iter.saturating_sub(found.n_iter);
-        if self.run.ends_early() || left == 0 || !found.residual.is_finite() {
+        if left == 0 || !found.residual.is_finite() {
             return Ok(found);
+        }
+        if self.run.ends_early() {
+            return Ok(SearchResult { outcome: self.run.early_outcome(), ..found });
         }
         let limits = Limits { max_iter: left, ..*limits };
         let (w, ended) = if self.task.k == self.task.coordinates.k() {
@@ -240,7 +236,8 @@ impl SearchResult {
         self.residual = self.residual.max(one.residual);
         self.sweeps += one.sweeps;
         self.value += one.value;
-        if self.outcome == Outcome::Converged {
+        // A filter that was cut short ends the search early, whatever those before it did.
+        if self.outcome == Outcome::Converged || one.outcome.is_early() {
             self.outcome = one.outcome;
         }
     }

@@ -187,17 +187,22 @@ impl MatrixCompletion {
         loop {
             let least = before.as_ref().map(|fewer| fewer.bound() + RISE);
             let first = || cells.first(k, self.offsets, run);
-            let ended = cells.selected(first, least, limits, run)?;
+            let mut ended = cells.selected(first, least, limits, run)?;
             sweeps += ended.n_iter;
-            if let Some(fewer) = before.take_if(|fewer| ended.bound() <= fewer.bound() + RISE) {
+            if let Some(mut fewer) = before.take_if(|fewer| ended.bound() <= fewer.bound() + RISE) {
+                // More factors were not shown to be no better if their fit was cut short.
+                fewer.outcome = if ended.outcome.is_early() { ended.outcome } else { fewer.outcome };
                 return Ok((fewer, sweeps));
             }
             let enough = self.n_components.is_some()
                 || cells.supported(&ended.state).len() < k
                 || k + 1 >= most
-                || run.init.is_some()
-                || run.ends_early();
+                || run.init.is_some();
             if enough {
+                return Ok((ended, sweeps));
+            }
+            if run.ends_early() {
+                ended.outcome = run.early_outcome();
                 return Ok((ended, sweeps));
             }
             before = Some(ended);

@@ -249,10 +249,13 @@ impl<'c> Problem<'c> {
         let mut found = self.descended(alpha, &columns)?;
         let mut sweeps = found.n_iter;
         for _ in 0..ROUNDS {
+            let wider = self.widened(alpha, &found.columns, &found.rows)?;
             if self.run.ends_early() {
+                // Whether more factors are needed is not known: the decomposition may have been cut short.
+                found.outcome = self.run.early_outcome();
                 break;
             }
-            let Some(wider) = self.widened(alpha, &found.columns, &found.rows)? else { break };
+            let Some(wider) = wider else { break };
             let before = last(&found);
             let next = self.descended(alpha, &wider)?;
             sweeps += next.n_iter;

@@ -108,6 +108,8 @@ impl Cells {
             let mut fewer = self.iterate(|| Ok(state), None, left, run)?;
             spent += fewer.n_iter;
             if fewer.outcome != Outcome::Converged {
+                // Iterations that were cut short have not shown that the weak factors are needed.
+                ended.outcome = if fewer.outcome.is_early() { fewer.outcome } else { ended.outcome };
                 break;
             }
             if fewer.bound() < ended.bound() {

@@ -11,7 +11,7 @@
 
 use crate::error::Result;
 use crate::num::factor::{self, Cholesky};
-use crate::num::{Matrix, Panels, kernel, pack_divided, parallel};
+use crate::num::{Matrix, Panels, kernel, pack_scaled, parallel};
 use crate::spectrum::leading_pairs;
 use std::ops::Range;
 
@@ -181,8 +181,10 @@ fn scaled_products(z: &Matrix<f64>, roots: &[f64]) -> Matrix<f64> {
     let (p, n) = (z.rows(), z.cols());
     let slice = if kernel::shares_gram(n) { p } else { SLICE.max(p.div_ceil(MOST)) };
     let mut tables = vec![0.0; p.div_ceil(slice) * n * n];
+    // Products with inverses: quotients take several times as long.
+    let inverse: Vec<f64> = roots.iter().map(|root| 1.0 / root).collect();
     parallel::each(tables.chunks_mut(n * n).enumerate(), |(part, out)| {
-        add_scaled_products(z, roots, part * slice..p.min((part + 1) * slice), out);
+        add_scaled_products(z, &inverse, part * slice..p.min((part + 1) * slice), out);
     });
     let (first, others) = tables.split_at_mut(n * n);
     for other in others.chunks_exact(n * n) {
@@ -192,15 +194,15 @@ fn scaled_products(z: &Matrix<f64>, roots: &[f64]) -> Matrix<f64> {
     Matrix::from_vec(n, n, tables)
 }
 
-/// Adds the products of these lines, a panel at a time.
-fn add_scaled_products(z: &Matrix<f64>, roots: &[f64], lines: Range<usize>, out: &mut [f64]) {
+/// Adds the products of these lines, each times a number of `inverse`, a panel at a time.
+fn add_scaled_products(z: &Matrix<f64>, inverse: &[f64], lines: Range<usize>, out: &mut [f64]) {
     const PANEL: usize = 256;
     let (n, mut packed) = (z.cols(), Panels::default());
     for first in lines.clone().step_by(PANEL) {
         let lines = first..lines.end.min(first + PANEL);
         packed.resize(lines.len(), n);
         let rows = &z.as_slice()[lines.start * n..lines.end * n];
-        pack_divided(packed.numbers_mut(), rows, n, &roots[lines.clone()]);
+        pack_scaled(packed.numbers_mut(), rows, n, &inverse[lines.clone()]);
         kernel::add_gram(out, packed.numbers(), lines.len(), n);
     }
 }

@@ -5,7 +5,7 @@ use super::likelihood::Moments;
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::machine::{check_memory, check_square};
-use crate::num::{Dtype, Matrix, Real, parallel};
+use crate::num::{Dtype, Matrix, Real, parallel, widest};
 use crate::run::Run;
 use crate::spectrum::{check_total, hidden_columns, no_variance_of};
 use crate::stats::{FeatureView, GatherScatter, Scatter, root_of_squares};
@@ -200,8 +200,8 @@ fn standardized<T: Real>(
     (n, p, first): (usize, usize, usize),
     lines: &mut [f64],
 ) -> Vec<(f64, f64)> {
-    /// Columns that are transposed at a time: those of a row fill two lines of a cache.
-    const TRANSPOSED: usize = 16;
+    /// Columns that are transposed at a time: those of a row fill eight lines of a cache.
+    const TRANSPOSED: usize = 64;
     let (mut some, mut line) = (vec![T::default(); TRANSPOSED * n], Vec::new());
     let mut found = Vec::with_capacity(lines.len() / n);
     for (group, lines) in lines.chunks_mut(TRANSPOSED * n).enumerate() {
@@ -217,7 +217,10 @@ fn standardized<T: Real>(
             let feature = view.push(column, &mut line);
             let length = root_of_squares(line.iter().copied()).unwrap_or(0.0);
             let divisor = if length == 0.0 { 1.0 } else { length };
-            out.iter_mut().zip(&line).for_each(|(out, x)| *out = x / divisor);
+            widest(
+                #[inline(always)]
+                || out.iter_mut().zip(&line).for_each(|(out, x)| *out = x / divisor),
+            );
             found.push((feature.mean, length));
         }
     }

@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::ica::{self, Algorithm, Limits, Preparation, Search, Variance};
 use crate::machine::check_square;
 use crate::model::{Code, ComponentRole, Model};
-use crate::num::{Matrix, Real};
+use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::spectrum::Coordinates;
 use crate::stats::Contrast;
@@ -341,16 +341,27 @@ pub(super) fn pooled<T: Real>(
 ///
 /// # Errors
 ///
-/// A matrix that is not square, numbers that are not finite.
+/// A matrix that is not square, numbers that are not finite, a singular matrix.
 pub(super) fn matrix(rows: &[Vec<f64>]) -> Result<Matrix<f64>> {
     let k = rows.len();
-    match rows.iter().all(|r| r.len() == k) && rows.iter().flatten().all(|x| x.is_finite()) {
-        true => Ok(Matrix::from_vec(k, k, rows.concat())),
-        false => Err(Error::setting(
+    if k == 0 || rows.iter().any(|r| r.len() != k) || rows.iter().flatten().any(|x| !x.is_finite()) {
+        return Err(Error::setting(
             "w_init",
             format!("{k} rows of {} numbers", rows.first().map_or(0, Vec::len)),
             "must be a square matrix of finite numbers",
             "give as many rows as columns, one for each source",
+        ));
+    }
+    let matrix = Matrix::from_vec(k, k, rows.concat());
+    let (values, _) = factor::svd_right(&matrix)?;
+    let rank = values.iter().filter(|v| **v > k as f64 * f64::EPSILON * values[0]).count();
+    match rank == k {
+        true => Ok(matrix),
+        false => Err(Error::setting(
+            "w_init",
+            format!("a {k} x {k} matrix of rank {rank}"),
+            "must be invertible",
+            format!("give {k} linearly independent rows, or leave it out for a random start"),
         )),
     }
 }

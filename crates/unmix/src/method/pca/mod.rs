@@ -279,8 +279,10 @@ impl Pca {
             Components::Rule(rule) => rule.name(),
             _ => "",
         };
-        let why = "this rule needs the rows, but the model holds only sums over them, as after incremental fits and merges";
-        Error::setting("n_components", format!("'{rule}'"), why, "choose a number, a share, 'mle' or 'bic'")
+        let why = "this rule needs the rows, and the model is computed from sums over them alone (incremental fits, merges, fits that keep \
+                   sums)";
+        let remedy = "choose a number, a share, 'mle', 'bic', 'gap', 'gap-difference' or 'gavish-donoho', or fit the rows without sums";
+        Error::setting("n_components", format!("'{rule}'"), why, remedy)
     }
 }
 

@@ -36,7 +36,7 @@ use crate::num::Real;
 use crate::rectified::corruption::{self, Dropout, InputNoise};
 use crate::rectified::{self, Normalisation, Parameters, Posterior, Prior, Statistics, Step};
 use crate::run::Run;
-use crate::solve::Limits;
+use crate::solve::{Limits, best_of_starts};
 use crate::spectrum::check_count;
 use row_moments::RowMoments;
 use serde::{Deserialize, Serialize};
@@ -244,24 +244,15 @@ impl Rfn {
 
     fn fit_prepared<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         let task = Task::new(self, rows, run)?;
-        let mut best: Option<FitResult> = None;
         let starts = if run.init.is_some() { 1 } else { self.n_init };
-        for start in 0..starts {
+        let one = |start: u64| {
             if starts > 1 {
                 run.stage(&format!("start {} of {starts}", start + 1))?;
             }
-            let found = task.iterate(rows, start, run)?;
-            if best.as_ref().is_none_or(|best| found.value > best.value) {
-                best = Some(found);
-            }
-            if run.ends_early() {
-                break;
-            }
-        }
-        match best {
-            Some(found) => task.model(rows, found, run),
-            None => unreachable!("there is a start"),
-        }
+            task.iterate(rows, start, run)
+        };
+        let found = best_of_starts(starts, run, one, |found| &mut found.outcome, |a, b| a.value > b.value)?;
+        task.model(rows, found, run)
     }
 }
 

@@ -101,6 +101,7 @@ impl Task<'_> {
                 rows.n_samples()
             ));
         }
+        out.extend(certificate_warning(found.more.get("certificate")));
         if found.jittered > 0 {
             out.push(format!(
                 "the second moments of the codes were numerically singular in {} iterations, and were regularised by at most 1e-6 of \
@@ -260,4 +261,19 @@ fn directions(a: &Matrix<f64>) -> Result<(Vec<f64>, Matrix<f64>)> {
     let (q, triangle) = factor::orthonormal_rows_and_triangle(a);
     let (singular, right) = factor::svd_right(&triangle)?;
     Ok((singular, factor::multiply(&right, &q)))
+}
+
+/// The warning of a guaranteed mode that the codes of the fit are not those that a transform of its rows computes.
+fn certificate_warning(certificate: Option<&Value>) -> Option<String> {
+    let certificate = certificate?;
+    let (violation, tol) = (certificate["violation"].as_f64()?, certificate["tol"].as_f64()?);
+    let why = match certificate["clipped"].as_bool()? {
+        true => "the problem that transform solves is convex only with smaller scales of the codes than those of the fit".into(),
+        false => format!("{} final rounds were too few", certificate["rounds"]),
+    };
+    (violation > tol).then(|| {
+        format!(
+            "first-order conditions of the final codes hold to {violation:.1e}, not to {tol:.0e}, so transform of the rows of the fit gives other codes: {why}"
+        )
+    })
 }

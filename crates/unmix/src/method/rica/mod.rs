@@ -397,9 +397,13 @@ fn few_rows(coordinates: &Coordinates, k: usize) -> Option<String> {
     let (n, rank) = (coordinates.n, coordinates.rank.unwrap_or(coordinates.axes.rows()));
     let d = if coordinates.white { coordinates.k() } else { k.min(rank) };
     if n < (FEW * d) as f64 {
+        let (directions, remedy) = match d {
+            1 => ("direction", "give more rows"),
+            _ => ("directions", "give more rows, or choose fewer features"),
+        };
         return Some(format!(
-            "{n} rows are few for features in {d} directions: with fewer than about {FEW} x {d} rows a feature may be a spike at \
-             a single row; choose fewer features"
+            "{n} rows are few for features in {d} {directions}: with fewer than about {FEW} x {d} rows a feature may be a spike at \
+             a single row; {remedy}"
         ));
     }
     (d < rank && coordinates.white).then(|| {

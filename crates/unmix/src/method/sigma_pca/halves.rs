@@ -29,7 +29,18 @@ pub(super) struct Halves {
 }
 
 impl SigmaPca {
-    /// The components of two halves, matched to those of `ended`; none if they were not requested, or if the halves have too few rows.
+    /// Whether halves of `n` rows are to be fitted.
+    pub(super) fn compares_halves<T: Real>(&self, rows: &Rows<'_, T>, k: usize) -> bool {
+        let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
+        let cheap = || {
+            let work = n.saturating_mul((4 * k).min(p) as u64).saturating_mul(k as u64);
+            !self.is_trained() && work <= CHEAP
+        };
+        rows.weights().is_none() && self.halves.unwrap_or_else(cheap) && n / 2 >= (k as u64).max(2)
+    }
+
+    /// The components of two halves, matched to those of `ended`; none if they are not to be fitted, half of the rows cannot be fitted, or the run
+    /// ends before both are.
     pub(super) fn halves_of<T: Real>(
         &self,
         ended: &SolverOutput<'_, T>,
@@ -38,14 +49,7 @@ impl SigmaPca {
         run: &Run<'_>,
     ) -> Result<Option<Halves>> {
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
-        let cheap = || {
-            let work = n.saturating_mul((4 * k).min(p) as u64).saturating_mul(k as u64);
-            !self.is_trained() && work <= CHEAP
-        };
-        if rows.weights().is_some() || !self.halves.unwrap_or_else(cheap) {
-            return Ok(None);
-        }
-        if n / 2 < (k as u64).max(2) || run.ends_early() {
+        if !self.compares_halves(rows, k) || run.ends_early() {
             return Ok(None);
         }
         run.stage("halves")?;
@@ -62,6 +66,8 @@ impl SigmaPca {
                 None => Rows::of_picked(rows.picked(half, run)?, p, None)?,
             };
             let components = match alike.solution(&part, k, run) {
+                // The outcome of a solution that was cut short need not show it: that of a closed form, for example.
+                Ok(_) if run.ends_early() => return Ok(None),
                 Ok(ended) => self.components(&ended, k, T::DTYPE.eps())?,
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
                 // Half of the rows may be constant, or too few.

@@ -152,6 +152,14 @@ impl SigmaPca {
             ended.extras.warnings.push(format!("halves=true has no effect: {why}"));
         }
         let verdicts = self.with_verdicts(&ended, halves.as_ref(), run)?;
+        if halves.is_none()
+            && self.compares_halves(rows, k)
+            && run.ends_early()
+            && !ended.solved.outcome.is_early()
+        {
+            // The solution is complete, its verdicts are not.
+            ended.solved.outcome = run.early_outcome();
+        }
         let model = self.model(ended, verdicts, k, rows.features(), run)?;
         Ok(model.with_halves(halves.map(|h| h.agree), run))
     }
@@ -178,7 +186,7 @@ impl SigmaPca {
         let (solved, tol) = self.solve(&principal, k.min(principal.r()), T::DTYPE.eps(), run)?;
         let h = self.nonlinearity(solved.a.clone());
         let extras = model::ReportExtras { tol, ..Default::default() };
-        Ok(SolverOutput { principal, solved, h, extras }.in_order(self.order))
+        Ok(SolverOutput { principal, solved, h, extras }.in_order(self.order, self.center))
     }
 
     /// Solves for `k` components, at most as many as there are coordinates; also returns the tolerance.

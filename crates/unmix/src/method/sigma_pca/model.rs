@@ -33,11 +33,24 @@ pub(super) struct ReportExtras {
 }
 
 impl<T: Real> SolverOutput<'_, T> {
+    /// Variances of the components, in the units of the rows; without centring second moments about 0, as the total is, where `sigma` is about the
+    /// mean. They are those of uncorrelated coordinates, weighted by the squares of `w`.
+    fn variances(&self, center: bool) -> Vec<f64> {
+        let (solved, principal) = (&self.solved, &self.principal);
+        if center {
+            return solved.sigma.iter().map(|s| (s * principal.unit).powi(2)).collect();
+        }
+        let found = &principal.spectrum;
+        let of_row = |w: &[f64]| w.iter().zip(&found.values).map(|(w, v)| w * w * v).sum::<f64>();
+        (0..solved.w.rows()).map(|j| of_row(solved.w.row(j)) * (found.n - 1.0) / found.n).collect()
+    }
+
     /// The same with components in the order that was requested.
-    pub(super) fn in_order(mut self, requested: Order) -> Self {
+    pub(super) fn in_order(mut self, requested: Order, center: bool) -> Self {
+        let variances = self.variances(center);
         let solved = &mut self.solved;
         let order = match requested {
-            Order::Variance => order::descending(&solved.sigma),
+            Order::Variance => order::descending(&variances),
             Order::Found => (0..solved.w.rows()).collect(),
         };
         let of = |all: &mut Vec<f64>| *all = order.iter().map(|&j| all[j]).collect();
@@ -62,13 +75,13 @@ impl SigmaPca {
         run: &Run<'_>,
     ) -> Result<Model> {
         let components = self.components(&ended, k, T::DTYPE.eps())?;
+        let variances = padded(k, ended.variances(self.center).into_iter());
         let SolverOutput { principal: rows, solved, extras, .. } = ended;
         let (dtype, found) = (T::DTYPE, &rows.spectrum);
         let (p, kept) = (found.mean.len(), solved.w.rows());
         let (sigma, mut a) = (solved.sigma, solved.a);
 
         a.resize(k, a.last().copied().unwrap_or(1.0));
-        let variances = padded(k, sigma.iter().map(|s| (s * rows.unit).powi(2)));
         let mut own =
             of_components(&variances, found.total * (found.n - 1.0) / found.n, &a, &verdicts[..kept], dtype);
         if let Some(trained_scale) = extras.trained_scale {
@@ -77,7 +90,7 @@ impl SigmaPca {
                 Tensor::vector(&padded(k, trained_scale.into_iter().take(kept)), dtype),
             ));
         }
-        let scale: Vec<f64> = variances.iter().map(|v| v.sqrt()).collect();
+        let scale = padded(k, sigma.iter().map(|s| s * rows.unit));
         let described = LinearParameters {
             components: &components,
             mean: &found.mean,

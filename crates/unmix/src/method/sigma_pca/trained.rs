@@ -256,7 +256,7 @@ impl SigmaPca {
             trained_scale,
             norms,
         };
-        Ok(SolverOutput { principal, solved, h, extras }.in_order(self.order))
+        Ok(SolverOutput { principal, solved, h, extras }.in_order(self.order, self.center))
     }
 
     /// Whether a width is chosen for every component after each epoch: without a requested variant, shape or width.

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::num::Matrix;
 use crate::num::random::Stream;
 use crate::run::{Outcome, Run};
-use crate::solve::{Limits, Steps};
+use crate::solve::{Limits, Steps, best_of_starts};
 use serde::{Deserialize, Serialize};
 
 /// Subspaces and the rows nearest to each.
@@ -24,14 +24,13 @@ pub(super) struct SubspaceFit {
 }
 
 /// Result of the iterations.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub(super) struct RefinementResult {
     pub(super) found: SubspaceFit,
     pub(super) outcome: Outcome,
     pub(super) n_iter: u64,
     pub(super) objective: Vec<f64>,
     /// The parts of a mixture that was started from these clusters, in the order of the subspaces.
-    #[serde(skip)]
     pub(super) parts: Option<Vec<Part>>,
 }
 
@@ -78,19 +77,9 @@ impl KSubspaces<'_> {
     ///
     /// Those of [`refine`](Self::refine).
     pub(super) fn restarted(&self, starts: u64, run: &Run<'_>) -> Result<RefinementResult> {
-        let limits = Limits { tol: -1.0, max_iter: starts };
-        let (mut steps, mut best) = Steps::begin(run, "starts", limits, || Ok(None::<RefinementResult>))?;
-        loop {
-            let spent = steps.spent().is_some();
-            match best {
-                Some(best) if spent => return Ok(best),
-                _ => {}
-            }
-            let next = self.refine(self.drawn(&Stream::new(run.seed, steps.n_iter()))?, run)?;
-            let better = best.as_ref().is_none_or(|b| next.found.cost < b.found.cost);
-            best = if better { Some(next) } else { best };
-            steps.counted(&best)?;
-        }
+        let one = |i: u64| self.refine(self.drawn(&Stream::new(run.seed, i))?, run);
+        let is_better = |a: &RefinementResult, b: &RefinementResult| a.found.cost < b.found.cost;
+        best_of_starts(starts, run, one, |found| &mut found.outcome, is_better)
     }
 
     /// Subspaces fitted to the rows of each cluster; an empty cluster is reinitialised around the row that is farthest from its subspace.

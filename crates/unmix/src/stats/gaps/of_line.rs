@@ -4,6 +4,7 @@
 use super::lower::{quadratic, symmetric_product};
 use super::singular::{posterior, posteriors, pseudo_invert};
 use super::{Conditional, LinePosteriors, triangle};
+use crate::num::registers::{add_multiples, add_to_parts};
 use crate::num::widest;
 
 /// Lines that are solved side by side.
@@ -47,10 +48,7 @@ impl Conditional {
     fn solve_lines(&self, lines: &[LineCells<'_>], out: &mut [f64], width: usize) {
         let (k, t) = (self.model.n_factors(), triangle(self.model.n_factors()));
         for (line, out) in lines.iter().zip(out.chunks_exact_mut(width)) {
-            widest(
-                #[inline(always)]
-                || self.add_cells(*line, &mut out[..k]),
-            );
+            self.add_cells(*line, &mut out[..k]);
         }
         if self.prior.is_none() && lines.len() > 1 && side_by_side(out, width, k) {
             return;
@@ -71,42 +69,14 @@ impl Conditional {
         }
     }
 
-    /// Adds the contribution of the cells to the right-hand side, in their order: four at a time, so that the sum is loaded and stored once for
-    /// four.
-    #[inline(always)]
+    /// Adds the contribution of the cells to the right-hand side, in their order, and then that of the errors.
     fn add_cells(&self, (places, values): LineCells<'_>, right: &mut [f64]) {
-        let k = right.len();
-        let shifts = self.errors.as_ref().map(|errors| &errors.shifts[..]);
-        let (fours, last) = places.as_chunks::<4>();
-        let (values, last_values) = values.as_chunks::<4>();
-        for (places, values) in fours.iter().zip(values) {
-            let starts = places.map(|j| j as usize * k);
-            let [a, b, c, d] = starts.map(|start| &self.weighted[start..start + k]);
-            let [x, y, z, w]: [f64; 4] =
-                std::array::from_fn(|i| values[i] - self.model.mean[places[i] as usize]);
-            match shifts {
-                None => {
-                    for e in 0..k {
-                        right[e] = right[e] + a[e] * x + b[e] * y + c[e] * z + d[e] * w;
-                    }
-                }
-                Some(shifts) => {
-                    let [p, q, r, s] = starts.map(|start| &shifts[start..start + k]);
-                    for e in 0..k {
-                        right[e] =
-                            right[e] + a[e] * x - p[e] + b[e] * y - q[e] + c[e] * z - r[e] + d[e] * w - s[e];
-                    }
-                }
-            }
-        }
-        for (&j, &x) in last.iter().zip(last_values) {
-            let j = j as usize;
-            let deviation = x - self.model.mean[j];
-            let weighted = &self.weighted[j * k..(j + 1) * k];
-            right.iter_mut().zip(weighted).for_each(|(b, w)| *b += w * deviation);
-            if let Some(shifts) = shifts {
-                right.iter_mut().zip(&shifts[j * k..(j + 1) * k]).for_each(|(b, s)| *b -= s);
-            }
+        let (k, mean) = (right.len(), &self.model.mean[..]);
+        let cells = places.iter().zip(values);
+        let cells = cells.map(|(&j, x)| (x - mean[j as usize], &self.weighted[j as usize * k..][..k]));
+        add_multiples(right, cells);
+        if let Some(errors) = &self.errors {
+            add_multiples(right, places.iter().map(|&j| (-1.0, &errors.shifts[j as usize * k..][..k])));
         }
     }
 
@@ -188,15 +158,15 @@ fn side_by_side(out: &mut [f64], width: usize, k: usize) -> bool {
 /// Adds to a part of `out` for each line of cells the lines of a table, `width` numbers each, at the places of its cells, in their order. The part has
 /// `width` numbers from `offset` on, of `stride` numbers for a line.
 ///
-/// A block of the table that fits in the first-level cache is added to all lines before the next one.
+/// A block of the table that fits in the cache is added to all lines before the next one.
 fn add_tables(
     (table, width): (&[f64], usize),
     lines: &[LineCells<'_>],
     out: &mut [f64],
     (stride, offset): (usize, usize),
 ) {
-    /// Numbers of a block: 24 KiB.
-    const CACHED: usize = 3072;
+    /// Numbers of a block: 96 KiB, a part of the second-level cache.
+    const CACHED: usize = 12288;
     /// Least average number of cells of a line that are in a block: the sums are read and written once for each block.
     const CELLS: usize = 4;
     if width == 0 {
@@ -215,30 +185,12 @@ fn add_tables(
                 for (rest, out) in rest.iter_mut().zip(out.chunks_exact_mut(stride)) {
                     let count = rest.iter().take_while(|&&j| (j as usize) < start + block).count();
                     let (places, after) = rest.split_at(count);
-                    add_lines(&mut out[offset..], table, places, width);
+                    let terms = places.iter().map(|&j| (1.0, &table[j as usize * width..][..width]));
+                    add_to_parts(&mut out[offset..offset + width], terms);
                     *rest = after;
                 }
             },
         );
-    }
-}
-
-/// Adds the lines at `places` of a table, `width` numbers each, in this order: four at a time, so that the sum is loaded and stored once
-/// for four.
-#[inline(always)]
-fn add_lines(sum: &mut [f64], table: &[f64], places: &[u32], width: usize) {
-    let line = |j: u32| &table[j as usize * width..][..width];
-    let sum = &mut sum[..width];
-    let fours = places.chunks_exact(4);
-    let last = fours.remainder();
-    for four in fours {
-        let [a, b, c, d] = [line(four[0]), line(four[1]), line(four[2]), line(four[3])];
-        for e in 0..width {
-            sum[e] = sum[e] + a[e] + b[e] + c[e] + d[e];
-        }
-    }
-    for &j in last {
-        sum.iter_mut().zip(line(j)).for_each(|(s, x)| *s += x);
     }
 }
 
