@@ -130,7 +130,7 @@ impl Run<'_> {
     /// A limit below 0, or NaN.
     pub(crate) fn check_limit(&self) -> Result<()> {
         match self.max_seconds {
-            Some(seconds) if !(seconds >= 0.0) => {
+            Some(seconds) if seconds.is_nan() || seconds < 0.0 => {
                 let remedy = "give a number of seconds, or no limit";
                 Err(Error::setting("max_seconds", seconds, "must be at least 0", remedy))
             }
