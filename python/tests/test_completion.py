@@ -192,3 +192,19 @@ def test_the_weight_of_the_ridge_is_relative_to_the_size_of_the_cells():
 def ridge(loadings, x, weight):
     """The code of cells by ridge regression, whose penalty is ``weight`` for each of them."""
     return np.linalg.solve(loadings @ loadings.T + weight * len(x) * np.eye(len(loadings)), loadings @ x)
+
+
+@pytest.mark.parametrize("settings", [{"alpha": 0.05}, {"alpha": 0.0}])
+def test_a_row_without_cells_has_errors_of_the_size_of_the_columns(settings):
+    draw = np.random.RandomState(0)
+    Y = draw.randn(80, 2) @ draw.randn(2, 40) + draw.randn(40)
+    spread = Y.std(axis=0)
+    Y[draw.rand(80, 40) < 0.6] = np.nan
+    Y[5] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = unmix.MatrixCompletion(2, random_state=0, **settings).fit(Y)
+        _, errors = model.impute(Y, return_std=True, bootstrap=0)
+        _, new = model.impute(np.full((1, 40), np.nan), return_std=True, bootstrap=0)
+    for found in (errors[5], new[0]):
+        assert (found < 3 * spread.max()).all() and np.median(found / spread) > 0.5, found / spread

@@ -264,3 +264,24 @@ def test_sparse_rows_start_from_independent_components_as_dense_ones_do(shape):
     dense = unmix.RFN(5, init="ica", max_iter=5, random_state=0).fit(X)
     sparse = unmix.RFN(5, init="ica", max_iter=5, random_state=0).fit(scipy.sparse.csr_array(X))
     np.testing.assert_allclose(sparse.components_, dense.components_, rtol=1e-5, atol=1e-7)
+
+
+def test_a_certificate_that_does_not_hold_is_a_warning():
+    X = np.random.default_rng(1).poisson(0.3, size=(80, 25)).astype(float)
+    model = RFN(10, e_step="coordinate", prior_mean=-1.0, max_iter=60, random_state=0).fit(X)
+    certificate = model.report_.certificate
+    told = [warning for warning in model.report_.warnings if "first-order conditions of the final codes" in warning]
+    assert certificate["clipped"] and certificate["violation"] > certificate["tol"] and len(told) == 1
+    holds = RFN(4, e_step="coordinate", psi_min=0.3, max_iter=30, random_state=0).fit(X)
+    assert holds.report_.certificate["violation"] <= holds.report_.certificate["tol"]
+    assert not any("first-order conditions" in warning for warning in holds.report_.warnings)
+
+
+def test_biclusters_of_other_tables_and_permutations_without_starts_are_refused():
+    rows, columns = np.eye(2, 10, dtype=bool), np.eye(2, 6, dtype=bool)
+    with pytest.raises(ValueError, match="biclusters must be of the same rows and columns"):
+        unmix.metrics.consensus_score((rows, columns), (rows[:, :3], columns[:, :4]))
+    X = np.random.default_rng(0).normal(size=(40, 10))
+    model = RFN(3, max_iter=5, random_state=0).fit(X)
+    with pytest.raises(ValueError, match="n_permutations=5 has no effect with n_starts=0"):
+        unmix.biclusters(model, X, n_starts=0, n_permutations=5)

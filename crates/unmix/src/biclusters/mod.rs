@@ -363,6 +363,14 @@ mod tests {
     }
 
     #[test]
+    fn a_unit_of_one_row_does_not_take_a_module_with_it() {
+        let loadings = vec![1.0, 0.0, 0.0];
+        let module = unit((0, 1), 2.0, loadings.clone(), &[0, 3, 4], &[0, 1]);
+        let found = groups(vec![unit((0, 0), 3.0, loadings, &[0], &[0, 1]), module]);
+        assert_eq!((found.len(), found[0][0].at), (1, (0, 1)));
+    }
+
+    #[test]
     fn similar_units_are_one_module_and_units_without_members_none() {
         let (x, y, z) = (vec![1.0, 0.0, 0.0], vec![0.0, 1.0, 0.0], vec![0.0, 0.0, 1.0]);
         let all = vec![

@@ -257,9 +257,18 @@ impl MatrixCompletion {
                 1 => format!("column {first}{name} has no observed cell"),
                 m => format!("{m} columns have no observed cell, the first of them column {first}{name}"),
             };
-            out.push(format!(
-                "{more}: imputed values there are the mean, with the standard errors of the prior"
-            ));
+            let has_prior = match self.algorithm {
+                CompletionAlgorithm::Als => matches!(self.alpha, Alpha::Auto(_)),
+                CompletionAlgorithm::SoftImpute => false,
+                CompletionAlgorithm::PpcaEm => true,
+            };
+            let errors = match has_prior {
+                true => "with the standard errors of the prior",
+                false => {
+                    "with standard errors that do not include how much such a column varies, because a penalty is no prior"
+                }
+            };
+            out.push(format!("{more}: imputed values there are the mean, {errors}"));
         }
         let rows_without = rows.n_rows().unwrap_or(0) as usize - cells.n_rows_seen;
         if rows_without > 0 {

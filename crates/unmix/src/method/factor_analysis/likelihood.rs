@@ -181,7 +181,7 @@ fn scaled_products(z: &Matrix<f64>, roots: &[f64]) -> Matrix<f64> {
     let (p, n) = (z.rows(), z.cols());
     let slice = if kernel::shares_gram(n) { p } else { SLICE.max(p.div_ceil(MOST)) };
     let mut tables = vec![0.0; p.div_ceil(slice) * n * n];
-    // Products with inverses: quotients take several times as long.
+    // Computed once for all rows, so that panels are packed by products alone.
     let inverse: Vec<f64> = roots.iter().map(|root| 1.0 / root).collect();
     parallel::each(tables.chunks_mut(n * n).enumerate(), |(part, out)| {
         add_scaled_products(z, &inverse, part * slice..p.min((part + 1) * slice), out);

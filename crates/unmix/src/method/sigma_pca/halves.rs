@@ -29,7 +29,7 @@ pub(super) struct Halves {
 }
 
 impl SigmaPca {
-    /// Whether halves of `n` rows are to be fitted.
+    /// Whether halves of these rows are to be fitted.
     pub(super) fn compares_halves<T: Real>(&self, rows: &Rows<'_, T>, k: usize) -> bool {
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         let cheap = || {

@@ -110,9 +110,13 @@ pub(crate) struct Precision {
 }
 
 impl Precision {
-    /// The precision for a row with this number of observed cells.
+    /// The precision for a row with this number of observed cells. A row without cells, which no penalty determines, has the codes of mean square 1
+    /// that those of the fit have.
     pub(crate) fn of(self, cells: usize) -> f64 {
-        self.constant + self.per_cell * cells as f64
+        match self.constant + self.per_cell * cells as f64 {
+            none if cells == 0 && none == 0.0 => 1.0,
+            precision => precision,
+        }
     }
 }
 
