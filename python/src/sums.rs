@@ -36,6 +36,11 @@ impl Sums {
     }
 }
 
+/// Settings as the package gives them.
+fn parsed(settings: &str) -> PyResult<serde_json::Map<String, serde_json::Value>> {
+    serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))
+}
+
 #[pymethods]
 impl Sums {
     #[new]
@@ -61,17 +66,20 @@ impl Sums {
         Some((state.sums?.n_features(), state.features.names))
     }
 
-    /// Adds rows, for `method`; on an error nothing is added.
-    #[pyo3(signature = (method, x, run_options, names=None, weights=None))]
+    /// Adds rows, for `method` with `settings` (JSON), which must be possible with sums; on an error nothing is added.
+    #[pyo3(signature = (method, settings, x, run_options, names=None, weights=None))]
+    #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
     fn add(
         &self,
         py: Python<'_>,
         method: String,
+        settings: &str,
         x: &Bound<'_, PyAny>,
         run_options: RunOptionsTuple,
         names: Option<Vec<String>>,
         weights: Option<Vec<f64>>,
     ) -> PyResult<()> {
+        let settings = parsed(settings)?;
         // Another thread that adds rows may hold the lock, and may need the interpreter meanwhile.
         let fitted = py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).pictures);
         let input = Input::new(x, fitted)?;
@@ -79,6 +87,8 @@ impl Sums {
             (input.shape().map(|(n, p)| n.saturating_mul(p).saturating_mul(p)), input.dtype());
         let (shared, pictures) = (self.0.clone(), input.pictures());
         let notices = call(py, run_options.into(), dtype, cost, move |run| {
+            // A model that these settings do not allow is refused here, and not when it is first read.
+            (unmix::method::find(&method)?.spec)(&settings)?.check_sums()?;
             let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
             let wanted = Wanted {
                 names: names.or_else(|| state.features.names.clone()),
@@ -116,7 +126,7 @@ impl Sums {
         run_options: RunOptionsTuple,
         invocation: Option<String>,
     ) -> PyResult<Model> {
-        let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+        let settings = parsed(settings)?;
         let state = self.state();
         let Some(sums) = state.sums else {
             return Err(PyValueError::new_err(format!(

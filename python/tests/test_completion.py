@@ -78,6 +78,37 @@ def test_stored_entries_are_the_observed_cells(ratings, form):
     assert_allclose(a.impute(S), b.impute(X), atol=1e-10)
 
 
+@pytest.mark.parametrize("form", ["coo", "csr", "csc", "bsr"])
+@pytest.mark.parametrize("container", ["array", "matrix"])
+def test_a_cell_that_is_stored_twice_is_refused(form, container):
+    """Scipy adds the values of repeated entries, so two ratings of 3 would be one of 6."""
+    X = np.arange(1.0, 13.0).reshape(4, 3)
+    rows, columns = np.nonzero(X > 2)
+    once = sparse.coo_array((X[rows, columns], (rows, columns)), shape=X.shape)
+    model = MatrixCompletion(n_components=0).fit(once.asformat(form))
+    # The entry of row 2, column 1 is stored again at the end of its row, of its column, of its block, or of the list.
+    if form == "coo":
+        parts = np.r_[once.data, 3.0], (np.r_[rows, 2], np.r_[columns, 1])
+    elif form == "csr":
+        S = once.tocsr()
+        at = S.indptr[3]
+        parts = np.insert(S.data, at, 3.0), np.insert(S.indices, at, 1), S.indptr + (np.arange(5) > 2)
+    elif form == "csc":
+        S = once.tocsc()
+        at = S.indptr[2]
+        parts = np.insert(S.data, at, 3.0), np.insert(S.indices, at, 2), S.indptr + (np.arange(4) > 1)
+    else:
+        S = sparse.csr_array(once).tobsr((1, 1))
+        at = S.indptr[3]
+        parts = np.insert(S.data, at, 3.0, axis=0), np.insert(S.indices, at, 1), S.indptr + (np.arange(5) > 2)
+    twice = getattr(sparse, f"{form}_{container}")(parts, shape=X.shape)
+    for call in [MatrixCompletion(n_components=0).fit, MatrixCompletion(n_components=0).fit_transform, model.transform, model.impute]:
+        with pytest.raises(ValueError, match="row 2 and column 1 of X is stored 2 times; MatrixCompletion"):
+            call(twice)
+    # Elsewhere repeated entries are added, as by scipy.
+    assert_allclose(unmix.PCA(2).fit(twice).mean_, twice.toarray().mean(axis=0))
+
+
 def test_a_list_of_cells_in_a_file_is_the_sparse_matrix(ratings, tmp_path):
     _, X = ratings
     rows, columns = np.nonzero(~np.isnan(X))
@@ -208,3 +239,21 @@ def test_a_row_without_cells_has_errors_of_the_size_of_the_columns(settings):
         _, new = model.impute(np.full((1, 40), np.nan), return_std=True, bootstrap=0)
     for found in (errors[5], new[0]):
         assert (found < 3 * spread.max()).all() and np.median(found / spread) > 0.5, found / spread
+
+
+@pytest.mark.parametrize("settings", [{"n_components": 2, "alpha": 0.05}, {"algorithm": "soft-impute", "alpha": 5.0}])
+def test_columns_and_rows_without_cells_are_covered_as_stated(settings):
+    inside = {"columns": [], "rows": []}
+    for seed in range(15):
+        draw = np.random.RandomState(seed)
+        Y = draw.randn(60, 2) @ draw.randn(2, 40) + 0.7 * draw.randn(60, 1) + draw.randn(40) + 0.4 * draw.randn(60, 40)
+        X = np.where(draw.rand(60, 40) < 0.5, Y, np.nan)
+        X[:4], X[:, :4] = np.nan, np.nan
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = MatrixCompletion(random_state=0, **settings).fit(X)
+        for what, (rows, columns) in {"columns": (range(4, 60), range(4)), "rows": (range(4), range(4, 40))}.items():
+            at = np.array([(i, j) for i in rows for j in columns])
+            values, std = model.predict_cells(at, return_std=True)
+            inside[what].append(np.mean(abs(values - Y[tuple(at.T)]) < 1.96 * std))
+    assert all(0.88 < np.mean(shares) < 0.99 for shares in inside.values()), inside

@@ -240,6 +240,24 @@ def test_the_number_of_factors_by_held_out_cells():
         FactorAnalysis("cells").partial_fit(X).components_
 
 
+def test_no_rule_selects_more_factors_than_are_determined():
+    X = made(3000, 6, 5, 3)
+    table = unmix.select_components(X, "aic", method="factor-analysis", max_components=6, random_state=0)
+    assert [why is not None for why in table.excluded] == [False] * 4 + [True] * 3
+    assert "Ledermann" in table.excluded[4] and table["aic"] <= 3
+    assert table.to_frame()["excluded"][0] == ""
+    assert FactorAnalysis("aic", random_state=0).fit(X).n_components_ == table["aic"]
+    assert any("no rule selects 4, 5, 6 components" in sentence for sentence in table.warnings)
+
+
+def test_the_tests_of_fit_state_where_they_are():
+    X = made(300, 9, 2, 3)
+    assert FactorAnalysis(2, tol=1e-6).fit(X).fit_.tests == "at the maximum of the likelihood"
+    with pytest.warns(ConvergenceWarning):
+        early = FactorAnalysis(2, tol=1e-9, max_iter=1).fit(X)
+    assert early.fit_.tests.startswith("below the maximum of the likelihood")
+
+
 def test_priors_of_loadings_and_of_factors(tmp_path):
     draw = np.random.default_rng(3)
     X = draw.laplace(size=(400, 2)) @ draw.normal(size=(2, 7)) + 0.5 * draw.normal(size=(400, 7))

@@ -58,7 +58,7 @@ def test_every_figure_is_drawn_into_given_axes(name):
         assert count == 1 and call(ax=axes[0, 0]) is axes[0, 0]
     else:
         assert call(axes=axes) is figure
-        with pytest.raises(ValueError, match=f"axes has {count - 1} axes, but {count} "):
+        with pytest.raises(ValueError, match=f"axes has {count - 1} ax[ei]s, but {count} "):
             call(axes=axes[0, 1:])
     assert all(ax.has_data() for ax in axes.flat)
     assert pyplot.get_fignums() == [figure.number]
@@ -161,6 +161,10 @@ def test_a_traversal_adds_the_loading_of_its_component():
             plot.traversals(model)
     strips = plot.traversals(PCA(2).fit(X), feature_shape=(2, 3), steps=5)
     assert len(strips.axes) == 11 and strips.axes[2].get_title() == "mean"
+    clusters = SubspaceClustering(2, 2, random_state=0).fit(X)
+    for given in (None, X):
+        with pytest.raises(ValueError, match="this SubspaceClustering has no inverse_transform; give a model that has one, such as PCA"):
+            plot.traversals(clusters, X=given)
     with pytest.raises(ValueError, match="steps at least 2"):
         plot.traversals(PCA(2).fit(X), steps=1)
     with pytest.raises(ValueError, match="holds 4 numbers, but the model has 6"):

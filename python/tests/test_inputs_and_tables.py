@@ -81,6 +81,8 @@ def holder(package, name):
         ("mne", "RawArray", "get_data"),
         ("mne", "EpochsArray", "hstack"),
         ("anndata", "AnnData", "to_df"),
+        ("anndata", "Layers", "adata.layers[name]"),
+        ("anndata", "AxisArrays", "adata.obsm[name]"),
         ("anndata", "_CSRDataset", "X.to_memory()"),
         ("anndata", "CSCDataset", "X.to_memory()"),
         ("anndata", "SparseDataset", "X.to_memory()"),
@@ -194,7 +196,7 @@ def test_components_are_drawn_into_given_axes_with_colour_bars(X):
     assert unmix.plot.components(pca, axes=axes) is figure and axes[1].lines
     unmix.plot.components(pca, feature_shape=(2, 2), axes=axes)
     assert len(figure.axes) == 4, "two pictures, two colour bars"
-    with pytest.raises(ValueError, match="axes has 1 axes, but 2 components are drawn"):
+    with pytest.raises(ValueError, match="axes has 1 axis, but 2 components are drawn"):
         unmix.plot.components(pca, axes=axes[:1])
 
 

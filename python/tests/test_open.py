@@ -317,6 +317,22 @@ def test_changed_files_are_refused_while_a_fit_reads_them(tmp_path):
             RFN(2, max_iter=20, random_state=0, callback=overwrite).fit(opened(path))
 
 
+def test_sample_weights_follow_the_rows_of_a_handle(tmp_path):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    X[25, 1] = np.nan
+    np.save(tmp_path / "x.npy", X)
+    weights = 1.0 + np.arange(30) % 4
+    some = unmix.open(tmp_path / "x.npy", rows=(4, 20))
+    by_all, by_some = (PCA(2).fit(some, sample_weight=given) for given in (weights, weights[4:20]))
+    assert np.array_equal(by_all.components_, by_some.components_)
+    complete = unmix.open(tmp_path / "x.npy", missing="drop")
+    assert PCA(2).fit(complete, sample_weight=weights).n_samples_ == weights.sum() - weights[25]
+    with pytest.raises(ValueError, match="each of the 16 rows selected of .*, or for each of its 30 rows, got 5 weights"):
+        PCA(2).fit(some, sample_weight=weights[:5])
+    with pytest.raises(ValueError, match="row 25, column 1 is NaN"):
+        PCA(2).fit(unmix.open(tmp_path / "x.npy", rows=(20, 30)))
+
+
 def test_sample_weights_are_a_column_of_a_file(table, tmp_path):
     path, X = table
     weights = np.random.RandomState(0).uniform(0.5, 2, len(X))

@@ -107,7 +107,7 @@ def test_the_noise_is_that_of_all_batches():
 def test_the_model_is_computed_on_access():
     pca = PCA(n_components=3)
     pca.partial_fit(X[:1])
-    assert "growing: 1 rows" in repr(pca) and pca.n_features_in_ == 8
+    assert "growing: 1 row so far" in repr(pca) and pca.n_features_in_ == 8
     with pytest.raises(NotFittedError, match="at least 2 rows"):
         pca.transform(X)
     assert not hasattr(pca, "components_")
@@ -120,6 +120,27 @@ def test_the_model_is_computed_on_access():
     first = pca.components_.copy()
     pca.partial_fit(10 * X[:, ::-1])
     assert pca.n_samples_ == 600 and not np.allclose(pca.components_, first)
+
+
+@pytest.mark.parametrize(
+    "estimator, words",
+    [
+        (PCA("parallel"), "n_components='parallel' is not possible: this rule needs the rows.*choose a number, a share, 'mle', 'bic'"),
+        (PCA("cv"), "n_components='cv' is not possible: this rule needs the rows.*'gap', 'gap-difference' or 'gavish-donoho'"),
+        (unmix.PPCA("cells"), "n_components='cells' is not possible: this rule needs the rows.*choose a number, or leave it out"),
+        (unmix.PPCA(2, algorithm="em"), "algorithm='em' is not possible: iterations need the rows.*choose 'auto' or 'closed-form'"),
+        (unmix.FactorAnalysis("parallel"), "n_components='parallel' is not possible: this rule needs the rows.*or 'bic'"),
+    ],
+)
+def test_settings_that_need_the_rows_are_refused_with_the_first_batch(estimator, words):
+    with pytest.raises(ValueError, match=words):
+        estimator.partial_fit(X)
+    # Nothing was added.
+    assert not hasattr(estimator, "components_")
+    estimator.set_params(n_components=2)
+    if "algorithm" in estimator.get_params() and isinstance(estimator, unmix.PPCA):
+        estimator.set_params(algorithm="auto")
+    assert estimator.partial_fit(X).n_samples_ == 300
 
 
 def test_a_batch_that_fails_leaves_everything_as_it_was():

@@ -83,8 +83,9 @@ def test_files_sparse_rows_and_names(X, tmp_path):
 
 
 def test_bad_settings(X):
-    with pytest.warns(UserWarning, match="batch_size=200 has no effect here: batch_size is used only with e_step=plain"):
-        RFN(n_components=3, e_step="cascade", batch_size=200, max_iter=5).fit(X)
+    for name, value in [("batch_size", 50), ("dropout", 0.2), ("input_noise", 0.2)]:
+        with pytest.raises(ValueError, match=f"{name}={value} is not possible: e_step='cascade' .* leave {name} out, or choose e_step='plain'"):
+            RFN(n_components=3, e_step="cascade", max_iter=5, **{name: value}).fit(X)
     with pytest.raises(ValueError, match="choose normalize='rms' or 'none'"):
         RFN(e_step="coordinate", normalize="std").fit(X)
     with pytest.raises(ValueError, match="n_components"):
@@ -105,6 +106,13 @@ def test_biclusters_are_planted():
 @pytest.fixture(scope="module")
 def planted():
     return unmix.datasets.rare_modules(shift=5, seed=0, return_truth=True)
+
+
+def test_biclusters_of_a_fit_with_weights_warn_that_they_have_none(planted):
+    X = planted[0]
+    weighted = RFN(5, max_iter=5, random_state=0).fit(X, sample_weight=np.full(len(X), 2.0))
+    with pytest.warns(UserWarning, match="fitted to rows with weights, which modules do not have: every row counts once"):
+        unmix.biclusters(weighted, X, n_starts=0)
 
 
 def test_biclusters_of_a_model(planted):

@@ -101,3 +101,22 @@ def test_unions_of_subspaces_have_the_requested_dimensions():
         union_of_subspaces((3,), 3, -1)
     with pytest.raises(ValueError, match="there are 3 columns"):
         union_of_subspaces((3,), 3, 4)
+
+
+@pytest.mark.parametrize("algorithm", ["ssc", "shape"])
+def test_algorithms_without_iterations_use_no_start_and_do_not_advise_one(made, algorithm):
+    first = SubspaceClustering(3, 3, random_state=0).fit(made.X)
+    with pytest.warns(UserWarning, match="init has no effect here: init is used only with algorithm="):
+        SubspaceClustering(3, 3, algorithm=algorithm, init=first, random_state=0).fit(made.X)
+    model = SubspaceClustering(3, 3, algorithm=algorithm)
+    assert model._advice("time") == "increase max_seconds" and "init" not in model._advice("interrupted")
+    assert "init=" in SubspaceClustering(3, 3)._advice("time")
+
+
+def test_rows_whose_squares_overflow_have_probabilities(made):
+    model = SubspaceClustering(3, [2, 3, 3], algorithm="ppca-mixture", random_state=0).fit(made.X)
+    with np.errstate(all="raise"):
+        far = 1e160 * made.X
+        assert np.array_equal(model.predict_proba(far), model.predict_proba(1e9 * made.X))
+        assert np.array_equal(model.predict(far), model.predict(1e9 * made.X))
+    assert (model.score_samples(far) == -np.inf).all()

@@ -255,7 +255,7 @@ class Estimator(RunOptions, Settings, Input, Coding):
             if report.residual is not None and report.tol is not None:
                 reached = f": the residual is {report.residual:.3g}, and tol is {report.tol:.3g}"
                 small = report.residual <= report.tol
-            advice = ADVICE.get(outcome) or f"increase {self._limits()}"
+            advice = self._advice(outcome)
             # More iterations do not help if the report gives another remedy.
             remedies = [sentence for sentence in doubts if sentence not in self._model.without_effect]
             if remedies and (outcome == "collapsed" or small):
@@ -267,6 +267,16 @@ class Estimator(RunOptions, Settings, Input, Coding):
             )
         for sentence in doubts:
             warn(sentence)
+
+    def _advice(self, outcome: str) -> str:
+        """What to do about a fit that did not converge."""
+        if outcome in ("time", "interrupted") and not self._continues():
+            return "increase max_seconds" if outcome == "time" else "continue from a checkpoint with resume=True"
+        return ADVICE.get(outcome) or f"increase {self._limits()}"
+
+    def _continues(self) -> bool:
+        """Whether a fit with these parameters can start from a model, with ``init=``."""
+        return "init" in self._parameter_names()
 
     def _limits(self) -> str:
         """The names of the settings that end the iterations."""
@@ -468,7 +478,8 @@ class Estimator(RunOptions, Settings, Input, Coding):
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         text = super().__repr__(N_CHAR_MAX)
         if "_growing" in vars(self) and "_model" not in vars(self):
-            return f"{text}  # growing: {_whole(self._growing.sums.n_samples)} rows so far"
+            n_samples = _whole(self._growing.sums.n_samples)
+            return f"{text}  # growing: {n_samples} {'row' if n_samples == 1 else 'rows'} so far"
         if "_model" not in vars(self):
             return text
         outcome, _, _, n_samples = self._model.end

@@ -238,7 +238,8 @@ def biclusters(
     Parameters
     ----------
     estimator : estimator
-        A model of non-negative codes, such as :class:`RFN`; fitted to ``X``, or not fitted: then a clone of it is fitted first.
+        A model of non-negative codes, such as :class:`RFN`; fitted to ``X``, or not fitted: then a clone of it is fitted first. If it was
+        fitted with sample weights, a warning states that modules have none: every row counts once in their evidence and in the refits.
     X : array-like of shape (n_samples, n_features), or path
         The rows.
     n_starts : int, default=8

@@ -35,7 +35,7 @@ def given_axes(axes: AxesOfPanels, needed: int, what: str) -> list[Axes]:
     """
     given: list[Axes] = list(np.asarray(axes, dtype=object).flat)
     if len(given) < needed:
-        raise ValueError(f"axes has {len(given)} axes, but {needed} are needed: {what}")
+        raise ValueError(f"axes has {len(given)} {'axis' if len(given) == 1 else 'axes'}, but {needed} are needed: {what}")
     for ax in given[needed:]:
         ax.set_axis_off()
     return given[:needed]

@@ -57,7 +57,8 @@ class Incremental(_Estimator):
         Returns
         -------
         object
-            The estimator. If a batch fails, the sums are unchanged.
+            The estimator. If a batch fails, the sums are unchanged. Settings that need the rows themselves, such as a rule for the number
+            of components that permutes or hides cells, are refused with the first batch.
 
         See Also
         --------
@@ -89,7 +90,7 @@ class Incremental(_Estimator):
                 # A model that was loaded or merged has its call in its report.
                 written = self._continued(growing.call or self.report_.invocation, growing.settings, settings, before)
             run_options = (seed, threads_here(), int(self.verbose))
-            sums.add(self._method, rows, run_options, self._names(rows), _weights(sample_weight, rows))
+            sums.add(self._method, settings, rows, run_options, self._names(rows), _weights(sample_weight, rows))
         self._forget()
         columns = sums.columns
         assert columns is not None, "sums to which rows were added have columns"

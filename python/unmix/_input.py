@@ -143,6 +143,8 @@ _HOLDERS = {
     ("mne", "Raw"): "an MNE recording, whose rows are channels; give raw.get_data().T, one row for each time, or use unmix.compat with mne.preprocessing.ICA",
     ("mne", "Epochs"): "MNE epochs; give numpy.hstack(epochs.get_data()).T, one row for each time, or use unmix.compat with mne.preprocessing.ICA",
     ("anndata", "AnnData"): "an AnnData object; give adata.to_df(), with the names of the variables, or adata.X, or one of adata.layers",
+    ("anndata", "Layers"): "the layers of an AnnData object; give one of them, as in adata.layers[name]",
+    ("anndata", "AxisArrays"): "several arrays of an AnnData object; give one of them, as in adata.obsm[name]",
     ("anndata", "CSRDataset"): _BACKED,
     ("anndata", "CSCDataset"): _BACKED,
     # The name of both before anndata 0.10.
@@ -238,6 +240,39 @@ def _with_distinct_columns(X: Any) -> Any:
     return X.set_axis(names, axis=1)
 
 
+def _refuse_repeated_cells(X: Any, name: str) -> None:
+    """Refuse sparse rows in which a cell is stored more than once, where stored entries are observed cells: scipy would add their values."""
+    if X.format == "bsr":
+        X = X.tocoo(copy=False)
+    if X.format in ("csr", "csc"):
+        lengths = np.diff(X.indptr)
+        if (lengths < 0).any() or lengths.sum() > len(X.indices):
+            # The extension names what is wrong with the arrays.
+            return
+        major = np.repeat(np.arange(len(lengths)), lengths)
+        minor = X.indices[: len(major)]
+    elif X.format == "coo":
+        major, minor = X.row, X.col
+    else:
+        # The other formats hold one value for each cell.
+        return
+    after = major[1:] > major[:-1]
+    if (after | ((major[1:] == major[:-1]) & (minor[1:] > minor[:-1]))).all():
+        return
+    order = np.lexsort((minor, major))
+    major, minor = major[order], minor[order]
+    again = np.flatnonzero((major[1:] == major[:-1]) & (minor[1:] == minor[:-1]))
+    if not len(again):
+        return
+    first = int(major[again[0]]), int(minor[again[0]])
+    row, column = first[::-1] if X.format == "csc" else first
+    times = int(np.count_nonzero((major == first[0]) & (minor == first[1])))
+    raise ValueError(
+        f"the cell in row {row} and column {column} of X is stored {times} times; {name} takes each stored entry as an observation of its "
+        "cell, and scipy would add their values: keep one of them, or their mean"
+    )
+
+
 def _text_columns(X: Any) -> str | None:
     """What to do about the columns of a frame that are not numbers, such as names of rows; None where there are none."""
     columns = getattr(X, "columns", None)
@@ -262,6 +297,8 @@ class Input(Part):
 
     #: Minimum number of rows of a fit.
     _min_samples = 2
+    #: Whether the stored entries of sparse rows are observed cells, and all others missing; otherwise these are 0.
+    _stored_are_cells = False
 
     def _rows(self, X: Any, reset: bool = False, min_samples: int | None = None) -> Any:
         """Rows in the form that the extension takes: a path, or an array of two axes, copied only if necessary.
@@ -291,6 +328,9 @@ class Input(Part):
         if not reset:
             X = self._known_columns(X)
             self._refuse_transposed(X)
+        if self._stored_are_cells and issparse(X) and X.ndim == 2:
+            # Before the conversion to compressed rows, which adds repeated entries.
+            _refuse_repeated_cells(X, type(self).__name__)
         plain = isinstance(X, np.ndarray) and _is_plain(X.dtype)
         try:
             return validate_data(

@@ -1021,6 +1021,7 @@ class MatrixCompletionParameters:
     noise_variance_: float
     row_errors_: NDArray[Any]
     column_errors_: NDArray[Any]
+    unseen_row_errors_: NDArray[Any]
     row_prior_: NDArray[Any]
     path_: NDArray[Any]
     mixing_: NDArray[Any]

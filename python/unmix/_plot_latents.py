@@ -74,6 +74,12 @@ def traversals(
     if steps < 2 or not span > 0:
         raise ValueError(f"span must be positive and steps at least 2, got span={span} and steps={steps}")
     k, p = model._model.n_codes, model.n_features_in_
+    if not hasattr(model, "inverse_transform"):
+        # Rows, as X, are not what is missing.
+        raise ValueError(
+            f"traversals are rows decoded from codes, and this {type(model).__name__} has no inverse_transform; give a model that has one, such "
+            "as PCA of these rows, or of those of one cluster"
+        )
     shown = list(range(min(k, 8))) if components is None else ordered(model._model, "components", components)
     shape = tuple(feature_shape or model._model.feature_shape or (p,))
     if np.prod(shape) != p:

@@ -206,6 +206,9 @@ class Comparison(_Choices, Mapping[str, int]):
         Log-likelihood of all rows (from their observed cells), and the information criteria, of which the smallest is selected.
     cells, cells_standard_error : ndarray of shape (n_lines,)
         Mean log-density of a held-out cell, and its standard error. NaN if cells were not held out.
+    excluded : list of str or None
+        For each line why no rule selects it: its likelihood has no maximum, or there are more factors than the covariance determines (the
+        Ledermann bound of factor analysis). None for the other lines.
     method : str
         Key of the method.
     n_samples, n_features : int
@@ -243,6 +246,7 @@ class Comparison(_Choices, Mapping[str, int]):
     bic: Array
     cells: Array
     cells_standard_error: Array
+    excluded: list[str | None]
     method: str
     n_samples: float
     n_features: int
@@ -255,6 +259,7 @@ class Comparison(_Choices, Mapping[str, int]):
         self.k = np.array([line["k"] for line in lines], dtype=np.int64)
         for name in ("log_likelihood", "aic", "bic", "cells", "cells_standard_error"):
             setattr(self, name, np.array([line[name] for line in lines], dtype=np.float64))
+        self.excluded = [line["excluded"] for line in lines]
 
     def __getitem__(self, rule: str) -> int:
         return self._chosen(rule, rule)
@@ -263,7 +268,10 @@ class Comparison(_Choices, Mapping[str, int]):
         names = ["k", "log_likelihood", "aic", "bic"]
         if "cells" in self._k:
             names += ["cells", "cells_standard_error"]
-        return names, list(zip(*(getattr(self, name).tolist() for name in names), strict=True))
+        columns = [getattr(self, name).tolist() for name in names]
+        if any(self.excluded):
+            names, columns = [*names, "excluded"], [*columns, [why or "" for why in self.excluded]]
+        return names, list(zip(*columns, strict=True))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the results as plain Python values, under the names that ``unmix select --method KEY --json`` prints.

@@ -122,7 +122,13 @@ class Sums:
     @property
     def columns(self) -> tuple[int, list[str] | None] | None: ...
     def add(
-        self, method: str, x: Any, run_options: _RunOptions, names: list[str] | None = None, weights: list[float] | None = None
+        self,
+        method: str,
+        settings: str,
+        x: Any,
+        run_options: _RunOptions,
+        names: list[str] | None = None,
+        weights: list[float] | None = None,
     ) -> None: ...
     def model(self, method: str, settings: str, run_options: _RunOptions, invocation: str | None = None) -> Model: ...
     @staticmethod

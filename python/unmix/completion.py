@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
     """Matrix completion: a low-rank model with offsets and noise, fitted to the observed cells, with standard errors for all others.
 
-    NaN is a missing cell. In sparse rows the stored entries are the observed cells, zeros included, and no dense copy is made.
+    NaN is a missing cell. In sparse rows the stored entries are the observed cells, zeros included, and no dense copy is made; a cell that is
+    stored more than once is an error.
 
     Parameters
     ----------
@@ -91,8 +92,12 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
     row_errors_ : ndarray of shape (n_samples, n_errors)
         Posterior covariance matrix of the factors and the offset of each row: its lower triangle, row by row.
     column_errors_ : ndarray of shape (n_features, n_errors)
-        The same for the loadings and the offset of each column; absent if these are treated as known, with a number for ``alpha`` and with
+        The same for the loadings and the offset of each column. Those treated as known, with a number for ``alpha``, have errors of 0, and
+        columns without observed cells the mean square of the others'; absent then if every column has a cell, and with
         ``algorithm="ppca-em"``.
+    unseen_row_errors_ : ndarray of shape (n_errors,)
+        With a number for ``alpha``, what ``row_errors_`` has for a row without observed cells: the mean square of the factors and the offset
+        of those with cells.
     row_prior_ : ndarray of shape (n_components + 1, 2) or (n_components, 2)
         If column parameters are treated as known, the precision of the prior of each factor of a row and of its offset: a constant, and
         an amount per observed cell.
@@ -124,6 +129,14 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
     the noise. If column parameters are treated as known, ``impute`` of the rows of the fit estimates their errors by refits to resampled
     rows.
 
+    With a number for ``alpha``, cells in units ``u`` of their standard deviation (without offsets, of their root mean square), and ``n_i`` and
+    ``n_j`` the numbers of cells of row ``i`` and column ``j``, ``"als"`` minimises the sum over the observed cells of ``((y_ij - m) / u - b_i -
+    c_j - a_i v_j)**2``, plus ``alpha * (sum_i n_i |a_i|**2 + sum_j n_j |v_j|**2) + 5 * (sum_i b_i**2 + sum_j c_j**2)``, the latter only if
+    ``alpha`` is not 0; and ``"soft-impute"``, in the units of the data, half the sum of ``(y_ij - m - b_i - c_j - l_ij)**2``, plus ``alpha``
+    times the nuclear norm of ``l`` and ``5 / 2 * (sum_i b_i**2 + sum_j c_j**2)``. ``m`` is the mean of all cells. So offsets are shrunk as by
+    five more cells of each row and each column, with an offset of 0. For a row or a column without cells, standard errors assume that it
+    varies as those with cells do.
+
     References
     ----------
     Y. J. Lim & Y. W. Teh (2007), Variational Bayesian approach to movie rating prediction. KDD Cup and Workshop.
@@ -149,6 +162,7 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
     """
 
     _method = "matrix-completion"
+    _stored_are_cells = True
     _derived = frozenset({"completed_"})
 
     @_validated

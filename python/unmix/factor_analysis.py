@@ -113,7 +113,8 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
         Tests and indices of fit: ``log_likelihood``, ``aic``, ``bic``; ``chi_square``, ``degrees_of_freedom`` and ``p_value`` of the
         hypothesis that there are no more factors, ``rmsea`` and its 90 % interval (``rmsea_lower``, ``rmsea_upper``), ``tli``, ``cfi``,
         ``srmr``; ``kmo`` (sampling adequacy) and Bartlett's test of sphericity (``bartlett_chi_square``,
-        ``bartlett_degrees_of_freedom``, ``bartlett_p_value``). None if a number is not available; ``tests`` gives the reason.
+        ``bartlett_degrees_of_freedom``, ``bartlett_p_value``). None if a number is not available; ``tests`` gives the reason,
+        or where the numbers were computed: at the maximum of the likelihood, before it, or at ``noise_floor``.
     loglike_ : list of float
         Log-likelihood of all rows after each iteration; with ``prior``, the objective.
     mean_ : ndarray of shape (n_features,)

@@ -166,7 +166,7 @@ def components(
         axes = plt.subplots(lines, columns, squeeze=False, layout="constrained", figsize=size)[1]
     panels: list[Axes] = list(np.asarray(axes, dtype=object).flat)
     if len(panels) < count:
-        raise ValueError(f"axes has {len(panels)} axes, but {count} components are drawn; give one for each, or n_components={len(panels)}")
+        raise ValueError(f"axes has {len(panels)} {'axis' if len(panels) == 1 else 'axes'}, but {count} components are drawn; give one for each, or n_components={len(panels)}")
     figure = figure_of(panels[0])
     for ax in panels:
         ax.set_axis_off()

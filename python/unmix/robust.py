@@ -71,10 +71,10 @@ class RobustPCA(RobustPCAParameters, Estimator):
         Basis of the row space of the low-rank part: orthonormal rows, in order of decreasing singular value, the entry of largest magnitude
         of each positive. With ``standardize=True`` rows of ``components_ / spread_`` are orthonormal.
     singular_values_ : ndarray of shape (n_components,)
-        Singular values of the low-rank part; with ``standardize=True`` of that of the columns divided by ``spread_``.
+        Singular values of ``low_rank_ - mean_``; with ``standardize=True`` of ``(low_rank_ - mean_) / spread_``.
     noise_std_ : float or ndarray of shape (n_features,)
-        Standard deviation of the noise in a cell; 0 if rows are exactly low rank plus sparse. With ``standardize=True`` one for each
-        column.
+        Standard deviation of the noise in a cell: ``noise`` if that is a number, else the estimate; 0 if rows are exactly low rank plus
+        sparse. With ``standardize=True`` one for each column, ``noise * spread_``.
     spread_ : ndarray of shape (n_features,)
         Divisors of the columns; only with ``standardize=True``.
     mean_ : ndarray of shape (n_features,)
@@ -85,7 +85,7 @@ class RobustPCA(RobustPCAParameters, Estimator):
         The low-rank part of the rows of the fit, ``inverse_transform(transform(X))``. Computed on access, and not stored in the file.
     sparse_ : ndarray of shape (n_samples, n_features)
         The sparse part of the rows of the fit: residuals of the low-rank part, set to 0 in missing cells and below 4.5 standard deviations
-        of the noise, or, without noise, below 1e-4 of the root mean square of the low-rank part (of columns divided by ``spread_``, with
+        of the noise, or, without noise, below 1e-4 of the root mean square of ``low_rank_ - mean_`` (of columns divided by ``spread_``, with
         ``standardize=True``). Computed on access.
     n_components_, n_iter_, n_samples_, n_features_in_ : int
         The rank, iterations, and numbers of rows and columns.
@@ -93,7 +93,7 @@ class RobustPCA(RobustPCAParameters, Estimator):
         Names of the columns, if all of them have one.
     report_ : Report
         Report of the fit; ``objective`` is that of the convex problem after each iteration of its last solution, ``sparse_share`` the
-        share of the observed cells that are in the sparse part.
+        share of the observed cells that are in ``sparse_``.
 
     See Also
     --------
@@ -103,7 +103,8 @@ class RobustPCA(RobustPCAParameters, Estimator):
     -----
     Minimises ``||L||_* + alpha * ||S||_1`` subject to ``L + S = X``, by an augmented Lagrangian method with partial singular value
     decompositions. With noise it minimises ``||L||_* + alpha * ||S||_1 + ||X - L - S||**2 / (2 m)``, and then refits ``L`` with the rank
-    found by least squares over the cells without gross errors.
+    found by least squares over the cells without gross errors. Codes of rows, those of the fit included, are computed in the row space of
+    this ``L``, row by row; ``low_rank_``, ``sparse_``, ``singular_values_`` and ``report_.sparse_share`` are of these codes.
 
     With ``center=True`` medians of the columns are subtracted, which are not those of the low-rank part unless that is 0 there, and so can add
     1 to its rank.
@@ -247,5 +248,8 @@ class RobustPCA(RobustPCAParameters, Estimator):
         left = np.asarray(in_memory(rows), dtype=low.dtype) - low
         unit = vars(self).get("spread_", low.dtype.type(1))
         # Without noise, the threshold is that of the fit.
-        cut = 4.5 * self.noise_std_ if np.max(self.noise_std_) > 0 else 1e-4 * np.sqrt(np.mean(np.square(low / unit))) * unit
+        if np.max(self.noise_std_) > 0:
+            cut = 4.5 * self.noise_std_
+        else:
+            cut = 1e-4 * np.sqrt(np.mean(np.square((low - self.mean_) / unit))) * unit
         return np.where(np.abs(left) > cut, left, low.dtype.type(0))

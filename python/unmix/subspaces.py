@@ -415,6 +415,10 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
         inverse_transform = property(_undecoded, doc=_UNDECODED)
         decode = property(_undecoded, doc=_UNDECODED)
 
+    def _continues(self) -> bool:
+        # The other algorithms compute clusters from affinities alone.
+        return self.algorithm not in ("ssc", "shape") and super()._continues()
+
     def _adopt(self, model: _unmix.Model) -> None:
         super()._adopt(model)
         for name in ("labels", "dimensions"):

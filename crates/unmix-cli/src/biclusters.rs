@@ -8,6 +8,7 @@ use crate::progress::Progress;
 use crate::terminal::{self, FAINT, TITLE, paint};
 use std::path::Path;
 use unmix::biclusters::{Biclusters, Module, Refits, biclusters, of_model};
+use unmix::internal::error::counted;
 use unmix::{Error, Model, Run};
 
 /// Maximum number of modules that are listed on the terminal.
@@ -59,7 +60,8 @@ pub(crate) fn modules(args: &Modules) -> Done {
         _ => biclusters(&model, &input.rows, refits, &run)?,
     };
     progress.clear();
-    found.warning().iter().for_each(|said| terminal::warning(said));
+    let warnings = [found.warning(), found.weights_left_out()];
+    warnings.iter().flatten().for_each(|said| terminal::warning(said));
     let columns = match (&args.reading.names, args.reading.given_names()?) {
         (Some(path), Some(names)) => Some(named(path, names, model.n_features())?),
         _ => model.features().names.clone(),
@@ -77,7 +79,11 @@ pub(crate) fn modules(args: &Modules) -> Done {
 /// The names in a file, of which there must be one for each of `p` columns.
 fn named(path: &Path, names: Vec<String>, p: usize) -> Result<Vec<String>, Failure> {
     if names.len() != p {
-        let found = format!("it has {} names, but the model has {p} columns", names.len());
+        let found = format!(
+            "it has {}, but the model has {}",
+            counted(names.len() as u64, "name"),
+            counted(p as u64, "column")
+        );
         let numbers = (Some(p as u64), Some(names.len() as u64));
         let error = Error::format(path, found, "give one name for each column");
         return Err(error.with(|details| (details.need, details.got) = numbers).into());
@@ -124,10 +130,10 @@ fn table(origin: &str, found: &Biclusters) -> String {
         }
     };
     let about = format!(
-        "{} rows, {} columns; {n} module{} {fits}",
-        found.n_rows,
-        found.n_features,
-        if n == 1 { "" } else { "s" }
+        "{}, {}; {} {fits}",
+        counted(found.n_rows as u64, "row"),
+        counted(found.n_features as u64, "column"),
+        counted(n as u64, "module")
     );
     let mut out = format!("{}\n  {about}\n\n", paint(TITLE, origin));
     if n == 0 {

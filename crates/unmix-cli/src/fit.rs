@@ -1,7 +1,7 @@
 //! `unmix fit`: from a file to a model.
 
 use crate::args::{Fit, Reading, column_list, json_or_word, lists_column};
-use crate::failure::{Done, Failure};
+use crate::failure::{Done, Failure, in_shell};
 use crate::interrupt;
 use crate::output::{self, Destination};
 use crate::progress::Progress;
@@ -231,10 +231,10 @@ fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
         }
     }
     (method.spec)(&settings).map_err(|e| match choice::as_list(method, args.k.as_deref(), &settings) {
-        Some(list) => Failure::Usage(format!("{e}; give a list as in -k '{list}'")),
+        Some(list) => Failure::Usage(format!("{}; give a list as in -k '{list}'", in_shell(&e))),
         // `-k all` is n_components=null.
-        None if args.k.is_some() => Failure::Usage(e.to_string().replace("or null", "or 'all'")),
-        None => Failure::Usage(e.to_string()),
+        None if args.k.is_some() => Failure::Usage(in_shell(&e).replace("or null", "or 'all'")),
+        None => Failure::Usage(in_shell(&e)),
     })?;
     Ok(settings)
 }

@@ -71,14 +71,16 @@ fn listed(args: &Impute) -> Done {
 
 /// Refuses a model that cannot impute, and names those that can.
 fn check(model: &Model) -> unmix::Result<()> {
-    const METHODS: &str =
-        "fit ppca, linear-eigengan, factor-analysis, matrix-completion, or sparse-coder with a dictionary";
     let code = model.code();
-    let remedy = match code.codes().missing && code.decodes() {
-        true => format!("'unmix reconstruct' writes all cells of such rows; or {METHODS}"),
-        false => METHODS.into(),
-    };
-    Imputer::check(model).map_err(|_| cannot("missing cells", model, remedy))
+    Imputer::check(model).map_err(|mut error| {
+        if let Error::Unsupported { remedy, .. } = &mut error
+            && code.codes().missing
+            && code.decodes()
+        {
+            *remedy = format!("'unmix reconstruct' writes all cells of such rows; or {remedy}");
+        }
+        error
+    })
 }
 
 /// Refuses a model that cannot impute the cells of a list.

@@ -1,13 +1,14 @@
 //! `unmix select`: number of components by every rule; for methods with a likelihood, a table over the number.
 
 use crate::args::Select;
-use crate::failure::{Done, Failure};
+use crate::failure::{Done, Failure, in_shell};
 use crate::fit::{self, typed_settings};
 use crate::progress::Progress;
 use crate::terminal::{self, FAINT, TITLE, TYPED, paint};
 use crate::{input, names};
 use serde_json::Value;
 use std::path::Path;
+use unmix::internal::error::counted;
 use unmix::method::{Method, find, with_methods};
 use unmix::select::{
     Criterion, SizeRequest, SizeRule, Sizes, Table, check_sizes, compare_sizes, select_components,
@@ -55,9 +56,14 @@ fn of_variances(args: &Select) -> Done {
     terminal::text(&format!("{}{next}", text(input.rows.origin(), &table)))
 }
 
+/// A number of rows, which weights may make a fraction.
+fn rows_of(n: f64) -> String {
+    if n == 1.0 { "1 row".into() } else { format!("{n} rows") }
+}
+
 /// A table over the number of components.
 fn of_sizes(args: &Select, method: &'static Method) -> Done {
-    let usage = |e: unmix::Error| Failure::Usage(with_methods(e).to_string());
+    let usage = |e: unmix::Error| Failure::Usage(in_shell(&with_methods(e)));
     let rules = SizeRule::parse(method, &args.rules).map_err(usage)?;
     let settings = typed_settings(&args.set)?;
     let request = SizeRequest::new(&settings, &rules, args.max_components);
@@ -91,7 +97,7 @@ fn json(args: &Select, mut json: Value) -> Done {
 
 /// A line for each number of components, of at most 80 characters; a star marks the value that a rule chooses.
 fn sizes(origin: &str, table: &Sizes) -> String {
-    let about = format!("{} rows, {} columns; {}", table.n, table.p, table.method);
+    let about = format!("{}, {}; {}", rows_of(table.n), counted(table.p as u64, "column"), table.method);
     let mut out = format!("{}\n  {about}\n\n", paint(TITLE, origin));
     let head = format!("  {:>4}  {:>15}  {:>15} {:>16} ", "k", "log-likelihood", "aic", "bic");
     let cells = if table.rules.contains(&SizeRule::Cells) { "    held-out cells" } else { "" };
@@ -123,7 +129,7 @@ fn sizes(origin: &str, table: &Sizes) -> String {
 /// A table of at most 80 characters per line.
 fn text(origin: &str, table: &Table) -> String {
     let s = &table.spectrum;
-    let about = format!("{} rows, {} columns; rank {}", s.n, s.p, s.rank);
+    let about = format!("{}, {}; rank {}", rows_of(s.n), counted(s.p as u64, "column"), s.rank);
     let names: Vec<String> = table.choices.iter().map(|c| c.rule.to_string()).collect();
     let width = names.iter().map(String::len).max().unwrap_or(0).max(4);
     let mut out = format!("{}\n  {about}\n\n", paint(TITLE, origin));

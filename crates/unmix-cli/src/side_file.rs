@@ -7,7 +7,7 @@ use unmix_io::Options;
 
 /// How a file of numbers is read.
 pub(crate) fn options() -> Options {
-    Options { by_contents: true, ..Options::default() }
+    Options { by_contents: true, wording: unmix_io::Wording::Shell, ..Options::default() }
 }
 
 /// A text file in UTF-8, without a byte-order mark; `remedy` names what is accepted in place of another file.

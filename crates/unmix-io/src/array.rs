@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn rows_of_several_axes_are_noted_unless_they_may_be_pictures() {
-        let options = Options::default();
+        let options = Options { wording: Wording::Shell, ..Options::default() };
         let note =
             "has 3 axes (100 x 40 x 128): a row is 40 x 128 numbers; --rows-axis 0,1 makes 4000 rows of 128";
         assert_eq!(flattened(&[100, 40, 128], &options).as_deref(), Some(note));

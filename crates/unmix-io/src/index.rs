@@ -126,7 +126,8 @@ mod tests {
         let names = ["level_0", "index", "a", "index"].map(String::from);
         let given =
             |features: &[usize]| Selection { features: Some(features.to_vec()), ..Selection::default() };
-        let of = |features: &[usize]| note_on_names("t.csv", &names, &given(features), &Options::default());
+        let shell = Options { wording: Wording::Shell, ..Options::default() };
+        let of = |features: &[usize]| note_on_names("t.csv", &names, &given(features), &shell);
         let found = of(&[0, 1, 2, 3]).unwrap();
         assert_eq!(
             found,

@@ -5,6 +5,7 @@ use crate::text::check_quotations;
 use crate::wording::{entry, path_argument};
 use crate::{Files, Missing, Options, Wording, open_with};
 use std::path::Path;
+use unmix::internal::error::counted;
 use unmix::{AnyRows, Error, Result, Run};
 
 /// A label for each row: the name of the column, and the values.
@@ -73,7 +74,11 @@ impl<'a> LabelFile<'a> {
             Wording::Shell => self.wording.plain("color", given, true),
             _ => format!("color={}", self.wording.text_value(&given)),
         };
-        let found = format!("it has {} values, and the input has {n} rows", values.len());
+        let found = format!(
+            "it has {}, and the input has {}",
+            counted(values.len() as u64, "value"),
+            counted(n, "row")
+        );
         Err(Error::unsupported(request, found, "give one value for each row")
             .with_numbers(n as usize, values.len()))
     }
@@ -151,6 +156,7 @@ pub fn labels_of(files: &Files, n: u64, nameless: &str, run: &Run<'_>) -> Result
 fn several(wording: Wording, path: &Path, p: usize, line: Option<usize>) -> Error {
     let got = line.map_or(p.to_string(), |line| format!("{p} in line {line} of {}", path.display()));
     let remedy = match wording {
+        Wording::Rust => "choose one of them, as in path:column".into(),
         Wording::Shell => {
             let column = format!("{}:COLUMN", path_argument(path));
             format!("choose one, as in {}", wording.plain("color", column, true))

@@ -3,7 +3,7 @@
 use crate::options::Missing;
 use crate::{Input, Options, Wording};
 use std::ops::Range;
-use unmix::data::{Forward, RandomAccess, Source, Stream, VecSink};
+use unmix::data::{Forward, RandomAccess, SelectedRows, Source, Stream, VecSink};
 use unmix::{AnyRows, Dtype, Error, Features, Real, Result, Rows, Run, with_rows};
 
 /// The rows of `input` that `options` select.
@@ -23,30 +23,13 @@ pub(crate) fn choose(mut input: Input, options: &Options, run: &Run<'_>) -> Resu
     input.rows.prepare(run)?;
     let n = input.rows.n_rows().unwrap_or(0);
     let requested = options.rows.map_or(Ok(0..n), |rows| within(rows, n, options.wording))?;
-    let mut runs = Vec::from([requested.clone()]);
-    let mut note = None;
-    if options.missing == Missing::Drop {
-        let requested = requested.end - requested.start;
-        runs = complete(&input.rows, &runs, run)?;
-        let left: u64 = runs.iter().map(|run| run.end - run.start).sum();
-        if left == 0 && requested > 0 {
-            let found = format!("each of its {requested} rows has a missing cell");
-            return Err(Error::format(
-                input.rows.origin(),
-                found,
-                "leave out the columns that are often empty",
-            ));
-        }
-        if left < requested {
-            let origin = input.rows.origin();
-            note = Some(format!(
-                "{origin}: {} of {requested} rows have a missing cell and are left out",
-                requested - left
-            ));
-        }
-    }
+    let (runs, note) = match options.missing {
+        Missing::Drop => without_gaps(&input.rows, requested, run)?,
+        Missing::Keep => (Vec::from([requested]), None),
+    };
+    let selected = SelectedRows::new(runs.clone(), n);
     for cells in input.kept.iter_mut().map(|(_, cells)| cells).chain(&mut input.row_names) {
-        *cells = runs.iter().flat_map(|run| cells[run.start as usize..run.end as usize].to_vec()).collect();
+        *cells = selected.of(cells);
     }
     let is_all = runs.first().is_some_and(|run| *run == (0..n));
     if !is_all {
@@ -61,6 +44,9 @@ pub(crate) fn choose(mut input: Input, options: &Options, run: &Run<'_>) -> Resu
         (Some(Dtype::F64), AnyRows::F32(rows)) => AnyRows::F64(converted(rows)),
         (_, rows) => rows,
     };
+    if !is_all {
+        input.rows = input.rows.selected(selected);
+    }
     if note.is_some() {
         let notes = input.rows.notes().iter().cloned().chain(note).collect();
         input.rows = input.rows.with_notes(notes);
@@ -80,6 +66,27 @@ fn within((start, end): (u64, Option<u64>), n: u64, wording: Wording) -> Result<
         format!("there are rows 0 to {}", n.saturating_sub(1)),
         "choose some of these",
     ))
+}
+
+/// The rows of `requested` without a missing cell, and a note on the others.
+fn without_gaps(
+    rows: &AnyRows<'_>,
+    requested: Range<u64>,
+    run: &Run<'_>,
+) -> Result<(Vec<Range<u64>>, Option<String>)> {
+    let n = requested.end - requested.start;
+    let runs = complete(rows, &[requested], run)?;
+    let left: u64 = runs.iter().map(|run| run.end - run.start).sum();
+    let origin = rows.origin();
+    if left == 0 && n > 0 {
+        let found = match n {
+            1 => "its only row has a missing cell".to_string(),
+            n => format!("each of its {n} rows has a missing cell"),
+        };
+        return Err(Error::format(origin, found, "leave out the columns that are often empty"));
+    }
+    let note = format!("{origin}: {} of {n} rows have a missing cell and are left out", n - left);
+    Ok((runs, (left < n).then_some(note)))
 }
 
 /// The rows in `runs` without a missing cell, in one sweep over all rows; memory: a number and a byte per row.

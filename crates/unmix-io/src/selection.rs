@@ -181,7 +181,10 @@ impl<'a> Columns<'a> {
                 format!("write {}", self.wording.text_value(&format!("{to}-{from}"))),
             ),
             Some((_, to)) if to >= self.n as u64 => refused(
-                format!("there are {} columns, numbered from 0", self.n),
+                match self.n {
+                    1 => "there is 1 column, number 0".into(),
+                    n => format!("there are {n} columns, numbered from 0"),
+                },
                 format!("choose numbers from 0 to {}", self.n - 1),
             ),
             Some((from, to)) => Ok(from as usize..=to as usize),
@@ -330,7 +333,8 @@ mod tests {
         assert_eq!(with("", "", "id", &[]), (Some(vec![1, 2]), vec![], vec![]));
         assert_eq!(with("", "", "", &["b", "id"]), (Some(vec![2, 0]), vec![], vec![1]));
         assert_eq!(with("", "", "", &["b"]), (Some(vec![2]), vec![0], vec![1]));
-        let alone = Selection::new(&Options::default(), Some(&names), 3, &[0, 1, 2]).unwrap_err();
+        let shell = Options { wording: Wording::Shell, ..Options::default() };
+        let alone = Selection::new(&shell, Some(&names), 3, &[0, 1, 2]).unwrap_err();
         assert!(alone.to_string().contains("add --columns 0-2"), "{alone}");
     }
 

@@ -3,6 +3,7 @@
 use crate::stored::{self, Opener};
 use crate::{Input, Options, chosen, paths};
 use std::path::{Path, PathBuf};
+use unmix::internal::error::counted;
 use unmix::{AnyRows, Error, Real, Result, Rows, Run};
 
 /// Columns of a list of cells.
@@ -29,7 +30,8 @@ pub(crate) fn lines(files: &[PathBuf], open: Opener<'_>, options: &Options, run:
             Some(names) => names[..COLUMNS].to_vec(),
             None => (0..COLUMNS).map(|j| j.to_string()).collect(),
         };
-        let found = format!("it has {p} columns, and a list of cells has row, column and value");
+        let found =
+            format!("it has {}, and a list of cells has row, column and value", counted(p as u64, "column"));
         let remedy = format!("choose three, as in {}", options.wording.columns("columns", &shown));
         let numbers = (Some(COLUMNS as u64), Some(p as u64));
         return Err(

@@ -1,13 +1,15 @@
-//! How messages name the settings of reading: the user types them on the command line or in Python.
+//! How messages name the settings of reading: as fields in Rust, as the user types them on the command line, or as arguments in Python.
 
 use std::path::{MAIN_SEPARATOR, Path};
 
-/// Where the user types settings.
+/// Where settings are given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Wording {
-    /// On the command line: `--drop name`.
+    /// In a program in Rust, as fields of [`Options`](crate::Options): `drop=name`.
     #[default]
+    Rust,
+    /// On the command line: `--drop name`.
     Shell,
     /// As arguments of the Python functions `open` and `read`: `drop=['name']`.
     PythonRead,
@@ -21,6 +23,7 @@ impl Wording {
         match (self, on) {
             (Self::Shell, true) => flag(name),
             (Self::Shell, false) => format!("--no-{name}"),
+            (Self::Rust, on) => format!("{name}={on}"),
             (_, on) => self.python(name, if on { "True" } else { "False" }),
         }
     }
@@ -29,6 +32,7 @@ impl Wording {
     pub(crate) fn plain(self, name: &str, value: impl std::fmt::Display, quoted: bool) -> String {
         match self {
             Self::Shell => format!("{} {}", flag(name), shell_quoted(&value.to_string())),
+            Self::Rust => format!("{name}={value}"),
             _ if quoted => self.python(name, &literal(&value.to_string())),
             _ => self.python(name, &value.to_string()),
         }
@@ -38,7 +42,7 @@ impl Wording {
     pub(crate) fn name(self, name: &str) -> String {
         match self {
             Self::Shell => flag(name),
-            Self::PythonRead => name.into(),
+            Self::Rust | Self::PythonRead => name.into(),
             Self::PythonPath => format!("{name} of unmix.open"),
         }
     }
@@ -48,6 +52,8 @@ impl Wording {
         match (self, name) {
             (Self::Shell, Some(name)) => format!("{} {}", flag(setting), word(name)),
             (Self::Shell, None) => format!("{} {number}", flag(setting)),
+            (Self::Rust, Some(name)) => format!("{setting}={}", entry(name)),
+            (Self::Rust, None) => format!("{setting}={number}"),
             (_, Some(name)) => self.python(setting, &format!("[{}]", literal(name))),
             (_, None) => self.python(setting, &format!("[{number}]")),
         }
@@ -62,7 +68,7 @@ impl Wording {
     /// A setting that lists columns, with `words` as its text and `entries` as the words in it.
     pub(crate) fn column_list(self, setting: &str, words: &str, entries: &[String]) -> String {
         match self {
-            Self::Shell => self.plain(setting, words, true),
+            Self::Rust | Self::Shell => self.plain(setting, words, true),
             _ => self.python(setting, &self.columns_value(words, entries)),
         }
     }
@@ -71,6 +77,7 @@ impl Wording {
     pub(crate) fn first_rows(self, n: u64) -> String {
         match self {
             Self::Shell => format!("{} :{n}", flag("rows")),
+            Self::Rust => format!("rows=(0, Some({n}))"),
             _ => self.python("rows", &format!("(0, {n})")),
         }
     }
@@ -83,7 +90,7 @@ impl Wording {
     /// Height and width as a value.
     pub(crate) fn size_value(self, height: usize, width: usize) -> String {
         match self {
-            Self::Shell => format!("{height}x{width}"),
+            Self::Rust | Self::Shell => format!("{height}x{width}"),
             _ => format!("({height}, {width})"),
         }
     }
@@ -91,6 +98,7 @@ impl Wording {
     /// A range of rows as a value; the end is excluded.
     pub(crate) fn rows_value(self, start: u64, end: Option<u64>) -> String {
         match (self, end) {
+            (Self::Rust, end) => format!("({start}, {end:?})"),
             (Self::Shell, end) => format!("{start}:{}", end.map(|end| end.to_string()).unwrap_or_default()),
             (_, Some(end)) => format!("({start}, {end})"),
             (_, None) => format!("({start}, None)"),
@@ -100,7 +108,7 @@ impl Wording {
     /// Text as a value.
     pub(crate) fn text_value(self, text: &str) -> String {
         match self {
-            Self::Shell => text.into(),
+            Self::Rust | Self::Shell => text.into(),
             _ => literal(text),
         }
     }
@@ -109,7 +117,7 @@ impl Wording {
     pub(crate) fn columns_value(self, words: &str, entries: &[String]) -> String {
         let entry = |word: &String| if word.parse::<u64>().is_ok() { word.clone() } else { literal(word) };
         match self {
-            Self::Shell => words.into(),
+            Self::Rust | Self::Shell => words.into(),
             _ => format!("[{}]", entries.iter().map(entry).collect::<Vec<_>>().join(", ")),
         }
     }
@@ -118,7 +126,7 @@ impl Wording {
     pub(crate) fn axes_value(self, axes: &[usize]) -> String {
         let numbers = axes.iter().map(usize::to_string).collect::<Vec<_>>();
         match (self, axes) {
-            (Self::Shell, _) | (_, [_]) => numbers.join(","),
+            (Self::Rust | Self::Shell, _) | (_, [_]) => numbers.join(","),
             _ => format!("({})", numbers.join(", ")),
         }
     }
@@ -126,7 +134,7 @@ impl Wording {
     /// An example of a list of columns by number.
     pub(crate) fn columns_example(self) -> &'static str {
         match self {
-            Self::Shell => "0,5-9",
+            Self::Rust | Self::Shell => "0,5-9",
             _ => "[0, 5] or '0,5-9'",
         }
     }
@@ -140,6 +148,7 @@ impl Wording {
     pub(crate) fn without_column(self, name: Option<&str>, number: usize) -> String {
         let drop = format!("leave the column out with {}", self.column("drop", name, number));
         match self {
+            Self::Rust => format!("{drop}, or read it as text with {}", self.column("keep", name, number)),
             Self::Shell => {
                 format!("{drop}, or copy it to the output with {}", self.column("keep", name, number))
             }
@@ -237,6 +246,21 @@ mod tests {
             ["--columns 'a,\"b,c\"'", "columns='a,\"b,c\"'"]
         );
         assert!(Shell.without_column(None, 1).contains("--keep 1"));
+        let rust = Wording::default();
+        assert_eq!(
+            [rust.column("drop", Some("a b"), 3), rust.column("drop", None, 3)],
+            ["drop=a b", "drop=3"]
+        );
+        assert_eq!(
+            [rust.flag("header", false), rust.plain("skip_rows", 2, false)],
+            ["header=false", "skip_rows=2"]
+        );
+        assert_eq!([rust.first_rows(7), rust.rows_value(3, None)], ["rows=(0, Some(7))", "(3, None)"]);
+        assert_eq!(rust.name("input_format"), "input_format");
+        assert_eq!(
+            rust.without_column(None, 1),
+            "leave the column out with drop=1, or read it as text with keep=1"
+        );
         assert_eq!(PythonRead.without_column(None, 1), "leave the column out with drop=[1]");
     }
 }

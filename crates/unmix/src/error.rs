@@ -29,7 +29,7 @@ pub enum Error {
     NotFinite {
         /// The method or operation, as in "pca".
         method: String,
-        /// Row, from 0.
+        /// Row, from 0; that of the file, where some of its rows were selected.
         row: u64,
         /// Column, from 0.
         column: usize,
@@ -50,7 +50,7 @@ pub enum Error {
         dtype: &'static str,
     },
     /// Not enough rows.
-    #[error("{method} needs at least {}, but {what} has {got}; {remedy}", n_rows(*.need))]
+    #[error("{method} needs at least {}, but {what} has {got}; {remedy}", rows_in_words(*.need))]
     TooFewRows {
         /// The method or operation.
         method: String,
@@ -65,7 +65,9 @@ pub enum Error {
     },
     /// No column varies.
     #[error(
-        "{method} needs a column that varies, but all {n_features} columns are constant over {n_samples} rows; check which columns and rows were read"
+        "{method} needs a column that varies, but {} over {}; check which columns and rows were read",
+        constant_columns(*.n_features),
+        rows_in_words(*.n_samples)
     )]
     NoVariance {
         /// The method or operation.
@@ -287,8 +289,21 @@ pub(crate) fn nearest<'a>(got: &str, known: &[&'a str]) -> Option<&'a str> {
         .map(|(_, name)| name)
 }
 
-fn n_rows(n: u64) -> String {
-    format!("{n} {}", if n == 1 { "row" } else { "rows" })
+/// "1 row", "2 rows".
+pub(crate) fn rows_in_words(n: u64) -> String {
+    counted(n, "row")
+}
+
+/// A number with a word, "1 column", "2 columns"; `one` is the word for one, whose plural ends in s.
+pub fn counted(n: u64, one: &str) -> String {
+    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
+}
+
+fn constant_columns(n: usize) -> String {
+    match n {
+        1 => "its only column is constant".into(),
+        n => format!("all {n} columns are constant"),
+    }
 }
 
 fn columns_are(n: usize) -> String {
@@ -419,6 +434,11 @@ mod tests {
         };
         assert_eq!(rows(1), "pca needs at least 1 row, but a.csv has 0; give more rows");
         assert_eq!(rows(2), "pca needs at least 2 rows, but a.csv has 0; give more rows");
+        let still =
+            |n_features| Error::NoVariance { method: "pca".into(), n_features, n_samples: 9 }.to_string();
+        assert!(still(1).contains("but its only column is constant over 9 rows; check"), "{}", still(1));
+        assert!(still(3).contains("but all 3 columns are constant over 9 rows; check"), "{}", still(3));
+        assert_eq!([1, 2].map(|n| counted(n, "name")), ["1 name", "2 names"]);
         let width = |need, got| {
             Error::Width { what: "encode".into(), need, got, remedy: "check them".into() }.to_string()
         };

@@ -18,8 +18,8 @@ mod cells;
 pub use cells::{completed, fill_cells, predict_cells};
 
 use crate::data::{AnyRows, Rows, Sink, Sparse, Subset, Workspace};
-use crate::error::{Error, Result};
-use crate::method::fit;
+use crate::error::{Error, Needed, Result};
+use crate::method::{fit, with_methods};
 use crate::model::Model;
 use crate::num::random::Stream;
 use crate::num::{Block, Real};
@@ -81,6 +81,18 @@ fn by_codes(model: &Model) -> bool {
     codes.sparse && codes.missing && model.code().decodes()
 }
 
+/// The posterior by which cells are filled.
+fn conditional(model: &Model) -> Result<&Conditional> {
+    let key = model.method().key;
+    let request = format!("filling missing cells by a model of {key}");
+    let refused = || {
+        Error::unsupported(request, "it has no distribution of them", "")
+            .of_method(key)
+            .needing(Needed::Fills)
+    };
+    model.conditional().map_err(|_| with_methods(refused()))
+}
+
 impl Imputer {
     /// Prepares imputation of `rows` by `model`, with refits if these are the rows of the fit and standard errors or draws
     /// are requested. At the time limit of `run` there are no further refits, with a note.
@@ -98,7 +110,7 @@ impl Imputer {
                 ));
             }
             true => ImputeRule::Decoded(Box::new(model.clone())),
-            false => ImputeRule::Posterior(Box::new(model.conditional()?.clone())),
+            false => ImputeRule::Posterior(Box::new(conditional(model)?.clone())),
         };
         let (p, need) = (rows.n_features(), model.n_features());
         if p != need {
@@ -132,7 +144,7 @@ impl Imputer {
     ///
     /// A model that takes no missing cells.
     pub fn check(model: &Model) -> Result<()> {
-        if by_codes(model) { Ok(()) } else { model.conditional().map(|_| ()) }
+        if by_codes(model) { Ok(()) } else { conditional(model).map(|_| ()) }
     }
 
     /// The model whose posteriors are computed.
@@ -353,7 +365,7 @@ impl Imputer {
     /// and mean.
     fn own_variance(&self, row: &Gaps<'_>, j: usize) -> f64 {
         let (model, k) = (self.of().model(), self.of().model().n_factors());
-        if !self.of().has_errors() {
+        if !self.of().column_has_errors(j) {
             return model.noise[j];
         }
         let covariance = &row.found.patterns[row.found.pattern[row.at]].covariance;

@@ -7,6 +7,11 @@ pub mod autoencoder {
     pub use crate::autoencoder::{Evaluation, Gating, SparseGate, random_atoms};
 }
 
+/// Words of messages.
+pub mod error {
+    pub use crate::error::counted;
+}
+
 /// Element-wise functions.
 pub mod elementwise {
     pub use crate::elementwise::Penalty;

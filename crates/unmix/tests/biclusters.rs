@@ -201,6 +201,26 @@ fn models_rows_and_settings_without_modules_are_refused() {
     assert!(matches!(e, Error::Unsupported { .. }) && e.to_string().contains("weights"), "{e}");
 }
 
+/// Modules have no weights: those of the fit are not used, which a warning states.
+#[test]
+fn weights_of_the_fit_are_left_out_with_a_warning() {
+    let made = planted(4.0, 0);
+    let n = made.x.rows();
+    let small = Rfn { n_components: 5, max_iter: 5, ..Rfn::default() };
+    let weights: Vec<f64> = (0..n).map(|i| 1.0 + (i % 3) as f64).collect();
+    let model = small.fit(&mut rows_of(&made.x).weighted(weights).unwrap(), &Run::default()).unwrap();
+    let rows = AnyRows::from(rows_of(&made.x));
+    let alone = of_model(&model, &rows, &Run::default()).unwrap();
+    let said = alone.weights_left_out().unwrap();
+    assert!(said.starts_with("the model was fitted to rows with weights"), "{said}");
+    assert_eq!(alone.to_json()["warnings"][0], said);
+    let refits = Refits { starts: 1, permutations: 1 };
+    let pooled = unmix::biclusters::biclusters(&model, &rows, refits, &Run::default()).unwrap();
+    assert!(pooled.without_weights);
+    let plain = small.fit(&mut rows_of(&made.x), &Run::default()).unwrap();
+    assert_eq!(of_model(&plain, &rows, &Run::default()).unwrap().weights_left_out(), None);
+}
+
 #[test]
 fn fits_that_end_early_give_no_q_values_and_are_stated() {
     let made = planted(2.0, 1);

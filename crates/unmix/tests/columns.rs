@@ -1,8 +1,9 @@
 //! Names of columns where a fit continues from a model or starts from one, and the values in errors about requests.
 
 use serde_json::{Map, Value, json};
-use unmix::data::{Rows, Sparse};
-use unmix::model::Tensors;
+use unmix::data::{Rows, Sparse, VecSink};
+use unmix::impute::Imputer;
+use unmix::model::{Parts, Quality, Tensors};
 use unmix::{AnyRows, Error, ErrorDetails, Features, Ica, METHODS, Method, Model, Run};
 
 const N: usize = 60;
@@ -236,6 +237,42 @@ fn refused_sums_batches_and_scores_name_the_methods_that_have_them() {
     let e = unmix::method::with_methods(unmix::select::check_sizes(rfn, &request).unwrap_err());
     let cells = keys(|method| method.density.is_some() && method.accepts.missing);
     lists(&e, "has a likelihood and takes missing cells", &cells);
+}
+
+/// Every method is fitted on every path of its solvers: the methods that errors list are those of which some model has what was requested.
+#[test]
+fn requests_of_models_name_the_methods_whose_models_have_them() {
+    if std::env::var_os("UNMIX_LAWS").is_some() {
+        return;
+    }
+    let cases = crate::laws::cases::every_case();
+    let models: Vec<Model> = cases.iter().map(|case| case.fit(&case.data::<f64>())).collect();
+    let of = |holds: &dyn Fn(&Model) -> bool| {
+        keys(|method| models.iter().any(|model| model.method().key == method.key && holds(model)))
+    };
+    let first = |key: &str| models.iter().find(|model| model.method().key == key).unwrap();
+    let (pca, ica) = (first("pca"), first("ica"));
+    let x = numbers();
+    let e = unmix::method::with_methods(pca.conditional().unwrap_err());
+    lists(&e, "has posteriors of its codes", &of(&|model| model.conditional().is_ok()));
+    assert!(e.to_string().ends_with("), or encode the rows alone"), "{e}");
+    let e = Imputer::check(pca).unwrap_err();
+    lists(&e, "fills them", &of(&|model| Imputer::check(model).is_ok()));
+    let e = unmix::method::with_methods(Quality::of(ica, Parts::default()).unwrap_err());
+    lists(&e, "has them", &of(&|model| Quality::of(model, Parts::default()).is_ok()));
+    let narrow = pca_of(&x);
+    let AnyRows::F64(few) = rows(&x, "") else { unreachable!() };
+    let e = narrow.path(&few, 5, &Run::default(), &mut VecSink(Vec::new())).unwrap_err();
+    let penalised = of(&|model| model.code().encoder().along_alpha().is_some());
+    lists(&unmix::method::with_methods(e), "has such a penalty", &penalised);
+    let e = unmix::biclusters::of_model(&narrow, &rows(&x, ""), &Run::default()).unwrap_err();
+    let decoded = |model: &Model| model.code().codes().non_negative && model.code().decodes();
+    assert_eq!(works(&e), of(&decoded), "{e}");
+    assert!(e.to_string().ends_with(')') && e.to_string().contains("rfn, stacked-rfn, sae"), "{e}");
+}
+
+fn pca_of(x: &[f64]) -> Model {
+    unmix::fit("pca", &settings(json!({"n_components": 2})), &mut rows(x, ""), &Run::default()).unwrap()
 }
 
 #[test]

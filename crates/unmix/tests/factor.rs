@@ -407,3 +407,55 @@ fn models_that_are_not_identified_give_a_warning() {
     let message = err(json!({"noise_floor": 1.5}));
     assert!(message.contains("noise_floor") && message.contains("1.5"), "{message}");
 }
+
+#[test]
+fn the_tests_of_fit_state_where_they_were_computed() {
+    let about = |given: Value, x: &[f64], p: usize| {
+        let model = fit(given, x, p);
+        model.report().fit.as_ref().unwrap()["tests"].as_str().unwrap().to_string()
+    };
+    let x = made(400, 10, 2, 20);
+    assert_eq!(about(json!({"n_components": 2, "tol": 1e-6}), &x, 10), "at the maximum of the likelihood");
+    let early = about(json!({"n_components": 2, "max_iter": 1, "tol": 1e-9}), &x, 10);
+    assert!(
+        early.starts_with("below the maximum of the likelihood") && early.contains("'max_iter'"),
+        "{early}"
+    );
+    // The first two columns are equal up to a noise below the floor.
+    let near: Vec<f64> = x
+        .chunks_exact(10)
+        .enumerate()
+        .flat_map(|(i, row)| {
+            let first = row[0] + if i % 2 == 0 { 0.01 } else { -0.01 };
+            std::iter::once(first).chain(row.iter().copied()).collect::<Vec<f64>>()
+        })
+        .collect();
+    let floor = about(json!({"n_components": 2, "noise_floor": 0.01}), &near, 11);
+    assert!(floor.contains("within noise_floor") && floor.contains("Heywood"), "{floor}");
+}
+
+/// Both by a fit and in the table: up to the Ledermann bound, which allows 3 of 6 columns.
+#[test]
+fn no_rule_selects_more_factors_than_the_covariance_determines() {
+    // Five factors of six columns: AIC falls with every factor.
+    let x = made(4000, 6, 5, 31);
+    let run = on_threads(2);
+    for rule in ["aic", "bic"] {
+        let chosen = fit(json!({"n_components": rule}), &x, 6).n_components();
+        let rules = [match rule {
+            "aic" => unmix::select::SizeRule::Aic,
+            _ => unmix::select::SizeRule::Bic,
+        }];
+        let none = serde_json::Map::new();
+        let request = unmix::select::SizeRequest::new(&none, &rules, Some(6));
+        let mut rows = unmix::AnyRows::from(unmix::Rows::from_slice(&x, 6).unwrap());
+        let method = unmix::method::find("factor-analysis").unwrap();
+        let table = unmix::select::compare_sizes(method, &mut rows, &request, &run).unwrap();
+        assert_eq!(table.get(rules[0]), Some(chosen), "{rule}");
+        assert!(chosen <= 3, "{rule}: {chosen}");
+        let marked: Vec<usize> = table.lines.iter().filter(|l| l.excluded.is_some()).map(|l| l.k).collect();
+        assert_eq!(marked, [4, 5, 6], "{rule}");
+        let warned = |w: &String| w.contains("no rule selects 4, 5, 6 components") && w.contains("Ledermann");
+        assert!(table.warnings.iter().any(warned), "{:?}", table.warnings);
+    }
+}

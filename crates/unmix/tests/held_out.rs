@@ -235,6 +235,31 @@ fn rows_with_gaps_have_a_table_and_so_have_weighted_ones() {
     }
 }
 
+/// Six observed cells in each of 20 rows of 12 columns are 40 conditions on a subspace of 4 dimensions, which has 40 parameters: it contains them,
+/// so that the likelihood has no maximum, although the noise decreases slowly. With 5 dimensions it is at its lower bound after 400 iterations.
+#[test]
+fn a_number_whose_likelihood_is_unbounded_is_marked_and_not_selected() {
+    let (n, p) = (20, 12);
+    let draws = Stream::new(5, 1);
+    let seen = |i: usize, j: usize| (j + 5 * i) % p < 6;
+    let cell = |at: usize| if seen(at / p, at % p) { draws.normal(at as u64) } else { f64::NAN };
+    let x: Vec<f64> = (0..n * p).map(cell).collect();
+    let rules = [SizeRule::Aic, SizeRule::Bic];
+    let table = compared("ppca", json!({"max_iter": 400}), &x, p, Some(5), &rules);
+    let line = table.lines.iter().find(|line| line.k == 4).unwrap();
+    // Its criteria would be the smallest.
+    assert!(table.lines.iter().all(|other| other.aic >= line.aic || other.k > 4), "{table:?}");
+    assert!(line.excluded.unwrap().contains("unbounded"), "{table:?}");
+    assert!(table.lines.iter().all(|line| line.k > 3 || line.excluded.is_none()), "{table:?}");
+    assert!(table.get(SizeRule::Aic) <= Some(3) && table.get(SizeRule::Bic) <= Some(3), "{table:?}");
+    assert!(table.warnings.iter().any(|w| w.starts_with("no rule selects 4")), "{:?}", table.warnings);
+    let json = table.to_json();
+    assert!(json["table"][4]["excluded"].is_string() && json["table"][0]["excluded"].is_null(), "{json}");
+    // A lower bound of the noise bounds the likelihood, too.
+    let table = compared("ppca", json!({"max_iter": 400, "noise_floor": 0.05}), &x, p, Some(5), &rules);
+    assert!(table.lines.iter().all(|line| line.excluded.is_none()), "{table:?}");
+}
+
 #[test]
 fn methods_settings_and_rows_that_cannot_be_compared_are_refused() {
     let made = low_rank_plus_noise(40, 6, 2, 3.0, 3);

@@ -193,7 +193,10 @@ fn bad_input_is_refused() {
     let message =
         |of: &Fixture, settings: Value| fit(of, settings, true, &on_threads(2)).unwrap_err().to_string();
     let narrow = Fixture { codes: Matrix::zeros(N, 19), ..made() };
-    assert!(message(&narrow, json!({})).contains("there are 20 atoms, and the codes have 19 numbers a row"));
+    assert!(
+        message(&narrow, json!({}))
+            .contains("the number of atoms is 20, and the codes have 19 numbers a row")
+    );
     let short = Fixture { codes: Matrix::zeros(N - 1, 20), ..made() };
     assert!(message(&short, json!({})).contains("has 600 rows, and there are codes of 599"));
     let mut gap = made();

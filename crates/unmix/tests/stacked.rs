@@ -116,7 +116,7 @@ fn invalid_stacks_are_refused_with_what_would_work() {
         (json!({"n_components": [4, 3], "e_step": "coordinate"}), "choose e_step='plain'"),
         (json!({"n_components": [4, 3], "e_step": ["plain", "cascade"]}), "layer 1"),
         (json!({"n_components": [4, 3], "max_iter": [5, 5, 5]}), "one for each of 2 layers"),
-        (json!({"n_components": 4, "l1": [0.0, 0.1]}), "one for each of 1 layers"),
+        (json!({"n_components": 4, "l1": [0.0, 0.1]}), "one for each of 1 layer"),
         (json!({"n_components": [4, 0]}), "n_components"),
         (json!({"n_components": []}), "n_components"),
         (
@@ -128,6 +128,11 @@ fn invalid_stacks_are_refused_with_what_would_work() {
             "layer 1 of stacked-rfn of 4 columns and 3000000000 components",
         ),
         (json!({"n_components": [4, 3], "batch_size": [null, 5], "max_iter": 3}), "batch_size"),
+        // The mode is refused, whatever else the layer asks for.
+        (
+            json!({"n_components": [4, 3], "e_step": ["plain", "cascade"], "batch_size": [null, 20], "max_iter": 3}),
+            "must be 'plain' in every layer",
+        ),
     ] {
         let text = message(given.clone());
         assert!(text.contains(words) && !text.contains('\n'), "{given}: {text}");

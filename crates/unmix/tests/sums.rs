@@ -54,6 +54,33 @@ proptest! {
     }
 }
 
+/// Before any row is read: a cell of the rows that cannot be added is not mentioned.
+#[test]
+fn settings_that_need_the_rows_are_refused_before_rows_are_read() {
+    let mut x = falling(60, 4, 3);
+    x[9] = f64::INFINITY;
+    for (key, given, words) in [
+        (
+            "pca",
+            json!({"n_components": "parallel"}),
+            "'mle', 'bic', 'gap', 'gap-difference' or 'gavish-donoho'",
+        ),
+        ("pca", json!({"n_components": "cv"}), "n_components='cv' is not possible: this rule needs the rows"),
+        ("ppca", json!({"n_components": "cells"}), "choose a number, or leave it out"),
+        ("ppca", json!({"algorithm": "em"}), "choose 'auto' or 'closed-form'"),
+        ("linear-eigengan", json!({"n_components": "cells"}), "choose a number, or leave it out"),
+        ("factor-analysis", json!({"n_components": "aic"}), "choose a number, or 'bic'"),
+    ] {
+        let given = settings(given);
+        let rows = AnyRows::F64(Rows::from_slice(&x, 4).unwrap());
+        let summed = unmix::method::fit_by_sums(key, &given, &rows, &on_threads(1));
+        let batch = unmix::partial_fit(key, &given, None, &rows, &on_threads(1));
+        for message in [summed, batch].map(|found| found.err().unwrap().to_string()) {
+            assert!(message.contains(words), "{key}: {message}");
+        }
+    }
+}
+
 #[test]
 fn many_shards_one_row_at_a_time_and_at_once() {
     let p = 3;

@@ -274,6 +274,38 @@ fn messages_of_the_library_name_no_command_and_every_operation_has_a_form_for_ea
     }
 }
 
+/// The names of the options of reading, from their table.
+fn reading_options() -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let table = std::fs::read_to_string(root.join("unmix-io/src/reading_options.rs")).unwrap();
+    let entries = table.match_indices("option(\"").map(|(at, begins)| &table[at + begins.len()..]);
+    entries.filter_map(|rest| rest.split('"').next()).map(String::from).collect()
+}
+
+/// Whether a text sets an option, as in `rows=(0, 3)`.
+fn sets(text: &str, option: &str) -> bool {
+    text.match_indices(&format!("{option}=")).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        before.is_none_or(|c| !c.is_alphanumeric() && !"_-.".contains(c))
+    })
+}
+
+/// Options of reading are named in the notation of the caller, by `Wording`, and not in messages themselves.
+#[test]
+fn messages_of_readers_set_no_option_in_the_notation_of_one_caller() {
+    let options = reading_options();
+    assert!(options.len() > 20 && options.contains(&"delimiter".to_string()), "{options:?}");
+    assert!(sets("give rows=(0, 3)", "rows") && !sets("n_rows=3", "rows"));
+    for (place, text) in sentences("unmix-io") {
+        // Labels of a page are given as `color`, whose notation in Python this file has.
+        if place.contains("unmix-io/src/wording.rs") || place.contains("unmix-io/src/labels.rs") {
+            continue;
+        }
+        let found: Vec<&String> = options.iter().filter(|option| sets(&text, option)).collect();
+        assert!(found.is_empty(), "{place}: {found:?}: {text}");
+    }
+}
+
 #[test]
 fn pages_and_summaries_name_commands_in_one_place_by_their_caller() {
     for (place, text) in texts("unmix-report", 1) {

@@ -169,6 +169,7 @@ impl Reading {
     pub(crate) fn options(&self) -> unmix::Result<unmix_io::Options> {
         use unmix_io::Options;
         Ok(Options {
+            wording: unmix_io::Wording::Shell,
             input_format: self.input_format,
             transpose: self.transpose,
             rows_axis: self.rows_axis.clone(),

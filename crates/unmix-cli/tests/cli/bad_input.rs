@@ -64,18 +64,18 @@ fn data_without_variance_or_rows_are_refused() {
     );
     b.both("d", 9, 4);
     for (k, words) in [
-        ("5", "n_components=5 is not possible"),
-        ("-1", "n_components must be at least 0, got -1"),
-        ("1.5", "n_components=1.5 is not possible"),
+        ("5", "-k 5 is not possible"),
+        ("-1", "-k must be at least 0, got -1"),
+        ("1.5", "-k 1.5 is not possible"),
     ] {
         refused(&b, &format!("fit pca d.npy -k {k}"), &[words]);
     }
     refused(&b, "fit pca d.npy -k 5", &["9 rows and 4 columns", "from 0 to 4"]);
-    refused(&b, "fit pca d.npy -k -1", &["n_components must be at least 0, got -1", "from 0 to 4"]);
+    refused(&b, "fit pca d.npy -k -1", &["-k must be at least 0, got -1", "from 0 to 4"]);
     let huge = "99999999999999999999";
-    let words = ["n_components=100000000000000000000 is not possible", "at most min(9, 4) = 4 components"];
+    let words = ["-k 100000000000000000000 is not possible", "at most min(9, 4) = 4 components"];
     refused(&b, &format!("fit pca d.npy -k {huge}"), &words);
-    refused(&b, "fit pca d.npy -k 1.0", &["n_components=1.0 is not possible", "a share of the variance"]);
+    refused(&b, "fit pca d.npy -k 1.0", &["-k 1.0 is not possible", "a share of the variance"]);
     // Variances that underflow to 0 or to subnormal numbers are an error.
     let tiny = |by: f64| Folder::table(9, 4).iter().map(|x| x * by).collect::<Vec<f64>>();
     let single: Vec<f32> = tiny(1e-25).iter().map(|&x| x as f32).collect();

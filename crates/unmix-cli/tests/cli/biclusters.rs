@@ -107,7 +107,9 @@ fn models_without_modules_and_bad_files_are_refused() {
     let refused = b.run("biclusters p.safetensors x.csv");
     assert_ne!(refused.code, 0);
     assert!(
-        refused.err.contains("may be negative") && refused.err.contains("such as rfn"),
+        refused.err.contains("may be negative")
+            && refused.err.contains("(sparse-coder with positive_code=true")
+            && refused.err.contains("rfn, stacked-rfn"),
         "{}",
         refused.err
     );

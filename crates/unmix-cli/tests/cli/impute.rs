@@ -131,7 +131,7 @@ fn a_model_that_cannot_impute_is_refused_with_the_methods_that_can() {
         "{}",
         refused.err
     );
-    assert!(refused.err.contains("fit ppca, linear-eigengan, factor-analysis"), "{}", refused.err);
+    assert!(refused.err.contains("fills them (ppca, linear-eigengan, factor-analysis"), "{}", refused.err);
     assert!(!refused.err.contains("posterior") && !refused.err.contains("reconstruct"), "{}", refused.err);
     b.ok("fit robust-pca d.npy -o robust.safetensors -q");
     let refused = b.run("impute robust.safetensors d.npy -o filled.npy");

@@ -47,6 +47,24 @@ fn weights_from_a_file_and_from_a_column_are_the_same_as_rows_repeated() {
 }
 
 #[test]
+fn weights_of_all_rows_of_the_file_follow_the_selection_of_rows() {
+    let b = Folder::new();
+    b.both("d", 30, 3);
+    let lines = |rows: std::ops::Range<i32>| rows.map(|i| format!("{}\n", 1 + i % 4)).collect::<String>();
+    b.write("all.csv", lines(0..30));
+    b.write("some.csv", lines(4..20));
+    b.write("few.csv", lines(0..5));
+    b.ok("fit pca d.npy -k 2 --rows 4:20 --weights all.csv -o all.safetensors");
+    b.ok("fit pca d.npy -k 2 --rows 4:20 --weights some.csv -o some.safetensors");
+    let [all, some] =
+        ["all", "some"].map(|name| unmix::Model::load(&b.path(&format!("{name}.safetensors"))).unwrap());
+    assert_eq!(all.tensors(), some.tensors());
+    let refused = b.run("fit pca d.npy -k 2 --rows 4:20 --weights few.csv");
+    let words = "--weights must have one weight for each of the 16 rows selected of d.npy, or for each of its 30 rows, got 5 weights";
+    assert!(refused.code == 1 && refused.err.contains(words), "{}", refused.err);
+}
+
+#[test]
 fn bad_weights_are_refused_in_one_sentence() {
     let b = Folder::new();
     b.write("d.csv", "a,b,kind\n1,2,x\n3,1,y\n2,2.5,x\n");

@@ -130,7 +130,7 @@ fn wrong_usage_has_exit_code_2() {
         ("score m.safetensors", "for example: unmix score data.pca.safetensors new.csv\n"),
         (
             "fit pca d.npy --set n_components=true",
-            "n_components must be a non-negative integer, a share of the variance",
+            "-k must be a non-negative integer, a share of the variance",
         ),
         ("fit pca d.npy --set tol=small", "tol must be a number, got 'small'"),
         ("", "unmix demo"),

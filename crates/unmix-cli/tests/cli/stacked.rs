@@ -37,7 +37,7 @@ fn bad_stacks_are_refused_in_one_sentence() {
     for (settings, words) in [
         ("--set n_components=[4,3] --set e_step=cascade", "choose e_step='plain'"),
         ("--set n_components=[4,3] --set max_iter=[5,5,5]", "one for each of 2 layers"),
-        ("--set n_components=[]", "n_components"),
+        ("--set n_components=[]", "-k "),
         ("--set n_components=[4,3000000000] --set max_iter=3", "layer 1 of stacked-rfn"),
         (
             "--set n_components=[4,3] --set max_iter=3 --set prior_mean=[0,-50] --set prior_cov=[1,0.01]",

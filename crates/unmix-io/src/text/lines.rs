@@ -7,6 +7,7 @@ use crate::{Options, gz};
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::rc::Rc;
 use unmix::data::Bytes;
+use unmix::internal::error::counted;
 use unmix::{Error, Result};
 
 /// Records one after the other.
@@ -173,7 +174,7 @@ impl<'a> Lines<'a> {
         for passed in 0..skip {
             match text.skip_until(b'\n').map_err(|e| read_failed(e, path))? {
                 0 => {
-                    let why = format!("{} has {passed} lines", path.display());
+                    let why = format!("{} has {}", path.display(), counted(passed as u64, "line"));
                     return Err(Error::setting("skip_rows", skip, why, "skip fewer"));
                 }
                 n => start += n as u64,

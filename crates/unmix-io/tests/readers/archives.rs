@@ -33,7 +33,7 @@ pub(crate) fn tensors(of: &[(&str, &str, &[usize], Vec<u8>)]) -> Vec<u8> {
 }
 
 fn keyed(key: &str) -> Options {
-    Options { key: Some(key.into()), ..Default::default() }
+    Options { key: Some(key.into()), ..in_shell() }
 }
 
 fn little<S: Stored>(data: &[S]) -> Vec<u8> {
@@ -65,7 +65,7 @@ fn arrays_in_an_archive_are_those_that_were_written() {
             assert_eq!(numbers(&input.rows), b.iter().map(|&x| f64::from(x)).collect::<Vec<_>>());
             assert_eq!((input.stored.as_str(), &input.format[..3]), ("int16", "npz"));
         }
-        let message = folder.refusal("a.npz", &bytes, &Options::default());
+        let message = folder.refusal("a.npz", &bytes, &in_shell());
         assert_eq!(
             message,
             "a.npz cannot be read: it holds 2 arrays (images, labels), but one must be chosen; choose it as in --key images"
@@ -75,7 +75,7 @@ fn arrays_in_an_archive_are_those_that_were_written() {
             message,
             "there is no array named 'label' (did you mean 'labels'?); choose one of: images, labels"
         );
-        let alone = folder.open("a.npz", zipped(&members[..1], how), &Options::default()).unwrap();
+        let alone = folder.open("a.npz", zipped(&members[..1], how), &in_shell()).unwrap();
         assert_eq!(alone.shape, [Some(5), Some(3), Some(4)]);
     }
 }
@@ -83,7 +83,7 @@ fn arrays_in_an_archive_are_those_that_were_written() {
 #[test]
 fn inconsistent_archives_are_refused() {
     let folder = Folder::new();
-    let refusal = |bytes: &[u8]| folder.refusal("a.npz", bytes, &Options::default());
+    let refusal = |bytes: &[u8]| folder.refusal("a.npz", bytes, &in_shell());
     let array = npy(&[1.0f64; 12], &[4, 3], Order::C, false);
     assert!(refusal(&zipped(&[], Plain)).contains("it holds no arrays"));
     assert!(
@@ -120,7 +120,7 @@ fn tensors_of_every_type_are_rows() {
         for (name, bytes) in
             [("a.safetensors", bytes.clone()), ("nameless", bytes.clone()), ("a.safetensors.gz", gz(&bytes))]
         {
-            let input = folder.open(name, bytes, &Options::default()).unwrap();
+            let input = folder.open(name, bytes, &in_shell()).unwrap();
             assert_eq!(
                 numbers(&input.rows),
                 data.iter().map(|&x| f64::from(x)).collect::<Vec<_>>(),
@@ -147,7 +147,7 @@ fn tensors_of_every_type_are_rows() {
 fn brain_floats_keep_every_bit() {
     let halves: Vec<half::bf16> = (0..=u16::MAX).map(half::bf16::from_bits).filter(|x| !x.is_nan()).collect();
     let bytes = tensors(&[("w", "BF16", &[halves.len(), 1], little(&halves))]);
-    let input = Folder::new().open("a.safetensors", bytes, &Options::default()).unwrap();
+    let input = Folder::new().open("a.safetensors", bytes, &in_shell()).unwrap();
     assert_eq!((input.stored.as_str(), input.rows.dtype()), ("bfloat16", Dtype::F32));
     assert_eq!(bits(&numbers(&input.rows)), bits(&halves.iter().map(|x| x.to_f64()).collect::<Vec<_>>()));
 }
@@ -155,7 +155,7 @@ fn brain_floats_keep_every_bit() {
 #[test]
 fn inconsistent_safetensors_are_refused() {
     let folder = Folder::new();
-    let refusal = |bytes: &[u8]| folder.refusal("a.safetensors", bytes, &Options::default());
+    let refusal = |bytes: &[u8]| folder.refusal("a.safetensors", bytes, &in_shell());
     let row = |name| (name, "F32", &[1usize, 2][..], little(&[1f32, 2.0]));
     let whole = tensors(&[row("b"), row("a")]);
     assert!(
@@ -188,6 +188,6 @@ fn a_model_is_not_data() {
     let x: Vec<f64> = (0..20).map(|i| f64::from(i * i % 7)).collect();
     let mut rows = Rows::from_slice(&x, 2).unwrap();
     let model = Pca::default().fit(&mut rows, &Run::default()).unwrap();
-    let message = folder.refusal("m.safetensors", model.to_bytes().unwrap(), &Options::default());
+    let message = folder.refusal("m.safetensors", model.to_bytes().unwrap(), &in_shell());
     assert!(message.contains("it is a model that unmix has written, not data; give rows here"), "{message}");
 }

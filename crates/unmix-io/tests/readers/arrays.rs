@@ -49,7 +49,7 @@ fn the_same_numbers_give_the_same_rows_in_every_type_order_and_wrapping() {
         }
         for (name, bytes) in made {
             for (name, bytes) in [(name.to_string(), bytes.clone()), (format!("{name}.gz"), gz(&bytes))] {
-                let input = folder.open(&name, bytes, &Options::default()).unwrap();
+                let input = folder.open(&name, bytes, &in_shell()).unwrap();
                 assert_eq!(numbers(&input.rows), want, "{name} {}", S::NUMPY);
                 assert_eq!(input.shape, [Some(7), Some(2), Some(3)]);
                 assert_eq!(input.rows.features().shape, Some(vec![2, 3]));
@@ -68,13 +68,13 @@ fn bool_arrays_and_vectors_are_rows_too() {
     let folder = Folder::new();
     let mut bools = npy_header("{'descr': '|b1', 'fortran_order': False, 'shape': (2, 2), }");
     bools.extend([0, 1, 7, 0]);
-    let input = folder.open("b.npy", bools, &Options::default()).unwrap();
+    let input = folder.open("b.npy", bools, &in_shell()).unwrap();
     assert_eq!((numbers(&input.rows), input.stored.as_str()), (vec![0.0, 1.0, 1.0, 0.0], "bool"));
     let vector = npy(&[1.5f64, 2.5, 3.5], &[3], Order::C, false);
-    let input = folder.open("v.npy", &vector, &Options::default()).unwrap();
+    let input = folder.open("v.npy", &vector, &in_shell()).unwrap();
     assert_eq!((input.rows.n_rows(), input.rows.n_features()), (Some(3), 1));
     assert_eq!(input.rows.features().shape, None);
-    let input = folder.open("v.npy", &vector, &Options { transpose: true, ..Default::default() }).unwrap();
+    let input = folder.open("v.npy", &vector, &Options { transpose: true, ..in_shell() }).unwrap();
     assert_eq!((input.rows.n_rows(), numbers(&input.rows)), (Some(1), vec![1.5, 2.5, 3.5]));
 }
 
@@ -97,7 +97,7 @@ fn any_axis_can_run_over_rows_or_over_features() {
                 }
             }
         }
-        let options = Options { rows_axis: vec![axis], ..Default::default() };
+        let options = Options { rows_axis: vec![axis], ..in_shell() };
         let input = folder.open("a.npy", &bytes, &options).unwrap();
         assert_eq!(numbers(&input.rows), want, "{order:?}, rows along {axis}");
         assert_eq!(input.rows.features().shape, Some(rest.iter().map(|&a| d[a]).collect()));
@@ -114,11 +114,11 @@ fn a_file_whose_rows_have_several_axes_has_a_note() {
     let folder = Folder::new();
     let (long, square) =
         (npy(&small(2 * 3 * 8), &[2, 3, 8], Order::C, false), npy(&small(18), &[2, 3, 3], Order::C, false));
-    let input = folder.open("long.npy", &long, &Options::default()).unwrap();
+    let input = folder.open("long.npy", &long, &in_shell()).unwrap();
     let note = &input.rows.notes()[0];
     assert!(note.contains("long.npy has 3 axes (2 x 3 x 8): a row is 3 x 8 numbers"), "{note}");
     assert!(note.ends_with("--rows-axis 0,1 makes 6 rows of 8"), "{note}");
-    assert!(folder.open("square.npy", &square, &Options::default()).unwrap().rows.notes().is_empty());
+    assert!(folder.open("square.npy", &square, &in_shell()).unwrap().rows.notes().is_empty());
 }
 
 #[test]
@@ -135,17 +135,17 @@ fn rows_run_over_several_axes_in_the_given_order() {
     for order in [Order::C, Order::Fortran] {
         let bytes = npy(&data, &[n, p, t], order, false);
         for (axes, want) in [(vec![0, 2], &epoch_first), (vec![2, 0], &time_first)] {
-            let options = Options { rows_axis: axes, ..Default::default() };
+            let options = Options { rows_axis: axes, ..in_shell() };
             let input = folder.open("a.npy", &bytes, &options).unwrap();
             assert_eq!(&numbers(&input.rows), want, "{order:?}");
             assert_eq!((input.rows.n_features(), &input.rows.features().shape), (p, &None));
             let input = folder.open("a.npy", &bytes, &Options { transpose: true, ..options }).unwrap();
             assert_eq!((input.rows.n_rows(), input.rows.n_features()), (Some(p as u64), n * t));
         }
-        let cut = Options { rows_axis: vec![0, 2], ..Default::default() };
+        let cut = Options { rows_axis: vec![0, 2], ..in_shell() };
         let refused = folder.refusal("a.npy", &bytes[..bytes.len() - 1], &cut);
         assert!(refused.contains("its header declares"), "{refused}");
-        let all = Options { rows_axis: vec![0, 1, 2], ..Default::default() };
+        let all = Options { rows_axis: vec![0, 1, 2], ..in_shell() };
         let input = folder.open("a.npy", &bytes, &all).unwrap();
         assert_eq!((numbers(&input.rows), input.rows.n_features()), (data.clone(), 1));
     }
@@ -155,7 +155,7 @@ fn rows_run_over_several_axes_in_the_given_order() {
 fn the_shape_of_a_sample_is_requested_or_the_files_own_and_always_checked() {
     let folder = Folder::new();
     let bytes = npy(&small(36), &[3, 12], Order::C, false);
-    let with = |shape: &[usize]| Options { feature_shape: Some(shape.to_vec()), ..Default::default() };
+    let with = |shape: &[usize]| Options { feature_shape: Some(shape.to_vec()), ..in_shell() };
     let input = folder.open("a.npy", &bytes, &with(&[3, 4])).unwrap();
     assert_eq!(input.rows.features().shape, Some(vec![3, 4]));
     assert_eq!(
@@ -224,7 +224,7 @@ proptest! {
             }
         }
         let words: Vec<String> = chosen.iter().map(|j| j.to_string()).collect();
-        let options = Options { transpose, columns: Some(words.join(",")), ..Default::default() };
+        let options = Options { transpose, columns: Some(words.join(",")), ..in_shell() };
         for (name, bytes) in [("a.npy", bytes.clone()), ("a.npy.gz", gz(&bytes))] {
             let input = folder.open(name, bytes, &options).unwrap();
             let want: Vec<f64> = (0..n).flat_map(|i| chosen.iter().map(move |j| i * p + j)).map(|i| data[i]).collect();
@@ -253,14 +253,14 @@ proptest! {
         let shape = [data.len(), 1];
         for order in [Order::C, Order::Fortran] {
             for big in [false, true] {
-                let input = folder.open("a.npy", npy(&data, &shape, order, big), &Options::default()).unwrap();
+                let input = folder.open("a.npy", npy(&data, &shape, order, big), &in_shell()).unwrap();
                 prop_assert_eq!(bits(&numbers(&input.rows)), bits(&data));
             }
         }
-        let input = folder.open("a.idx.gz", gz(&idx(&data, &shape)), &Options::default()).unwrap();
+        let input = folder.open("a.idx.gz", gz(&idx(&data, &shape)), &in_shell()).unwrap();
         prop_assert_eq!(bits(&numbers(&input.rows)), bits(&data));
         let lines: String = data.iter().map(|x| format!("{x:.16e}\n")).collect();
-        let input = folder.open("a.csv", lines, &Options { header: Some(false), ..Default::default() }).unwrap();
+        let input = folder.open("a.csv", lines, &Options { header: Some(false), ..in_shell() }).unwrap();
         prop_assert_eq!(bits(&numbers(&input.rows)), bits(&data));
     }
 }
@@ -273,7 +273,7 @@ fn arrays_larger_than_the_limit_in_memory_are_decompressed_into_a_file() {
     let mut bytes = npy_header(&format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({n}, {p}), }}"));
     bytes.extend((0..n * p).map(|i| (i % 251) as u8));
     let path = folder.put("a.npy.gz", gz(&bytes));
-    let input = open(&path, &Options::default()).unwrap();
+    let input = open(&path, &in_shell()).unwrap();
     let AnyRows::F64(rows) = &input.rows else { panic!("integers are computed in double precision") };
     let last = rows.read_range(n as u64 - 2..n as u64).unwrap();
     assert_eq!(last, ((n - 2) * p..n * p).map(|i| (i % 251) as f64).collect::<Vec<_>>());

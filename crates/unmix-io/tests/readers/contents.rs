@@ -3,7 +3,7 @@
 use crate::files::*;
 use proptest::prelude::*;
 use unmix::Run;
-use unmix_io::{Options, describe};
+use unmix_io::describe;
 
 fn on_threads(threads: usize) -> Run<'static> {
     Run { threads, ..Run::default() }
@@ -13,7 +13,7 @@ fn on_threads(threads: usize) -> Run<'static> {
 fn a_table_is_described_column_by_column() {
     let folder = Folder::new();
     let text = "a,b,c,d\n1,NA,5,\n2,inf,5,\n3,4,5,\n6,-2,5,NA\n";
-    let input = folder.open("t.csv", text, &Options::default()).unwrap();
+    let input = folder.open("t.csv", text, &in_shell()).unwrap();
     let d = describe(&input, &Run::default()).unwrap();
     assert_eq!(
         (d.n_rows, d.n_features, d.missing, d.infinite, d.incomplete_rows, d.constant),
@@ -43,8 +43,7 @@ fn a_table_is_described_column_by_column() {
 fn a_large_mean_costs_no_digit_of_the_standard_deviation() {
     let folder = Folder::new();
     let data: Vec<f64> = (0..100_000).map(|i| 1e9 + (i % 2) as f64).collect();
-    let input =
-        folder.open("a.npy", npy(&data, &[100_000, 1], Order::C, false), &Options::default()).unwrap();
+    let input = folder.open("a.npy", npy(&data, &[100_000, 1], Order::C, false), &in_shell()).unwrap();
     let d = describe(&input, &Run::default()).unwrap();
     assert!((d.columns[0].std.unwrap() - 0.5).abs() < 1e-12 && (d.std.unwrap() - 0.5).abs() < 1e-12);
 }
@@ -71,7 +70,7 @@ proptest! {
         let data: Vec<f64> = (0..n * p).map(cell).collect();
         let folder = Folder::new();
         let bytes = npy(&data, &[n, p], Order::Fortran, false);
-        let input = folder.open("a.npy", &bytes, &Options::default()).unwrap();
+        let input = folder.open("a.npy", &bytes, &in_shell()).unwrap();
         let d = describe(&input, &on_threads(1)).unwrap();
         for j in 0..p {
             let cells: Vec<f64> = data.iter().skip(j).step_by(p).copied().collect();
@@ -91,7 +90,7 @@ proptest! {
             prop_assert!(near(column.mean, mean) && near(column.std, std));
         }
         prop_assert_eq!(d.incomplete_rows, data.chunks(p).filter(|r| r.iter().any(|x| !x.is_finite())).count() as u64);
-        let other = folder.open("a.npy.gz", gz(&npy(&data, &[n, p], Order::C, true)), &Options::default()).unwrap();
+        let other = folder.open("a.npy.gz", gz(&npy(&data, &[n, p], Order::C, true)), &in_shell()).unwrap();
         let again = describe(&other, &on_threads(3)).unwrap();
         prop_assert_eq!(d.columns, again.columns);
     }

@@ -9,13 +9,13 @@ use unmix::Run;
 use unmix_io::{Options, describe, open};
 
 fn refused(name: &str, bytes: impl AsRef<[u8]>) -> String {
-    Folder::new().refusal(name, bytes, &Options::default())
+    Folder::new().refusal(name, bytes, &in_shell())
 }
 
 #[test]
 fn missing_files_folders_and_unknown_types_are_refused() {
     let folder = Folder::new();
-    let message = |p: &Path| open(p, &Options::default()).err().unwrap().to_string();
+    let message = |p: &Path| open(p, &in_shell()).err().unwrap().to_string();
     assert!(message(&folder.path().join("none.npy")).contains("No such file"));
     assert!(
         message(folder.path())
@@ -48,7 +48,7 @@ fn text_with_an_unknown_extension_or_none_is_a_table() {
         ("latin1", latin1.to_vec()),
         ("long", long.into_bytes()),
     ] {
-        let input = folder.open(name, bytes, &Options::default()).unwrap();
+        let input = folder.open(name, bytes, &in_shell()).unwrap();
         assert_eq!(numbers(&input.rows), [1.0, 2.0, 3.0, 4.0], "{name}");
     }
 }
@@ -140,13 +140,12 @@ fn corrupt_compressed_files_are_refused() {
         assert!(second.contains("its compressed data end early"), "{second}");
         // Zeros after a gzip stream are padding.
         let folder = Folder::new();
-        let padded = folder.open(name, [whole.as_slice(), &[0; 1000]].concat(), &Options::default()).unwrap();
-        let plain = folder.open(&format!("plain.{name}"), whole, &Options::default()).unwrap();
+        let padded = folder.open(name, [whole.as_slice(), &[0; 1000]].concat(), &in_shell()).unwrap();
+        let plain = folder.open(&format!("plain.{name}"), whole, &in_shell()).unwrap();
         assert_eq!(numbers(&padded.rows), numbers(&plain.rows));
     }
     // Two concatenated gzip streams are read as one text.
-    let twice =
-        Folder::new().open("a.csv.gz", [text.as_slice(), &text].concat(), &Options::default()).unwrap();
+    let twice = Folder::new().open("a.csv.gz", [text.as_slice(), &text].concat(), &in_shell()).unwrap();
     assert_eq!(numbers(&twice.rows), [1.25, 2.5].repeat(2 * 9999));
     assert!(refused("a.csv.gz", gz(b"")).contains("it holds blank lines only"));
     assert!(refused("a.npy.gz", gz(b"")).contains("it is empty once decompressed"));
@@ -157,13 +156,11 @@ fn options_for_another_kind_of_file_are_refused() {
     let folder = Folder::new();
     let array = npy(&[1u8; 6], &[2, 3], Order::C, false);
     let message = |options: Options| folder.refusal("a.npy", &array, &options);
-    assert!(
-        message(Options { header: Some(true), ..Default::default() }).contains("header=true is not possible")
-    );
-    assert!(message(Options { skip_rows: 1, ..Default::default() }).contains("it is for text files"));
-    let twice = message(Options { rows_axis: vec![1, 0, 1], ..Default::default() });
+    assert!(message(Options { header: Some(true), ..in_shell() }).contains("header=true is not possible"));
+    assert!(message(Options { skip_rows: 1, ..in_shell() }).contains("it is for text files"));
+    let twice = message(Options { rows_axis: vec![1, 0, 1], ..in_shell() });
     assert_eq!(twice, "rows_axis=1 is not possible: it is given twice; give each axis once");
-    let axis = message(Options { rows_axis: vec![2], ..Default::default() });
+    let axis = message(Options { rows_axis: vec![2], ..in_shell() });
     assert_eq!(
         axis,
         "rows_axis=2 is not possible: the array has shape 2 x 3, with axes 0 to 1; choose one of those"
@@ -184,7 +181,7 @@ fn a_pipe_is_read_once_and_known_by_its_first_bytes() {
             let path = path.clone();
             move || std::fs::write(path, bytes).unwrap()
         });
-        let input = open(&path, &Options::default()).unwrap();
+        let input = open(&path, &in_shell()).unwrap();
         write.join().unwrap();
         assert_eq!(numbers(&input.rows), [1.0, 2.0, 3.0, 4.0], "{}", input.format);
     }
@@ -193,7 +190,7 @@ fn a_pipe_is_read_once_and_known_by_its_first_bytes() {
 /// Opens a file and, where that succeeds, reads every number; neither may panic.
 fn must_not_panic(name: &str, bytes: &[u8]) {
     let folder = Folder::new();
-    if let Ok(input) = folder.open(name, bytes, &Options::default()) {
+    if let Ok(input) = folder.open(name, bytes, &in_shell()) {
         let _ = describe(&input, &Run { threads: 1, ..Run::default() });
     }
 }
@@ -248,9 +245,9 @@ proptest! {
         let cut = &bytes[..at.index(bytes.len())];
         let folder = Folder::new();
         // Some image formats end with bytes without data.
-        if let Ok(input) = folder.open(name, cut, &Options::default()) {
+        if let Ok(input) = folder.open(name, cut, &in_shell()) {
             prop_assert!(python::IMAGES.iter().any(|(image, _)| *image == name), "{}", name);
-            let whole = folder.open(name, &bytes, &Options::default()).unwrap();
+            let whole = folder.open(name, &bytes, &in_shell()).unwrap();
             prop_assert_eq!(numbers(&input.rows), numbers(&whole.rows));
         }
     }

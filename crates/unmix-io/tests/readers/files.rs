@@ -4,7 +4,7 @@ use flate2::{Compression, write::GzEncoder};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use unmix::AnyRows;
-use unmix_io::{Input, Options, open};
+use unmix_io::{Input, Options, Wording, open};
 
 /// A type of number that files store.
 pub(crate) trait Stored: Copy {
@@ -43,6 +43,11 @@ stored! {
     half::bf16, "bf", None;
     f32, "f4", Some(0x0d);
     f64, "f8", Some(0x0e);
+}
+
+/// Options whose messages have the notation of the command line.
+pub(crate) fn in_shell() -> Options {
+    Options { wording: Wording::Shell, ..Options::default() }
 }
 
 /// Memory order of an array: row-major (C) or column-major (Fortran).
@@ -154,5 +159,5 @@ pub(crate) fn bits(numbers: &[f64]) -> Vec<u64> {
 /// Options for `columns`, `drop` and `keep`; an empty string means that the option is not given.
 pub(crate) fn columns(columns: &str, drop: &str, keep: &str) -> Options {
     let words = |w: &str| Some(w.to_string()).filter(|w| !w.is_empty());
-    Options { columns: words(columns), drop: words(drop), keep: words(keep), ..Default::default() }
+    Options { columns: words(columns), drop: words(drop), keep: words(keep), ..in_shell() }
 }

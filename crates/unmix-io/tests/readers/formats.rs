@@ -6,7 +6,7 @@ use unmix::Run;
 use unmix_io::{ENDINGS, Files, InputFormat, Options, Wording, expand, is_image, open_many};
 
 fn read_as(format: &str) -> Options {
-    Options { input_format: Some(Options::input_format_of(format).unwrap()), ..Options::default() }
+    Options { input_format: Some(Options::input_format_of(format).unwrap()), ..in_shell() }
 }
 
 #[test]
@@ -20,7 +20,7 @@ fn text_that_begins_as_another_format_is_read_as_text_on_request() {
         "PK\x03\x04,b\n1,2\n3,4\n",
     ] {
         for (name, bytes) in [("data.bin", text.as_bytes().to_vec()), ("data", gz(text.as_bytes()))] {
-            let message = folder.refusal(name, &bytes, &Options::default());
+            let message = folder.refusal(name, &bytes, &in_shell());
             assert!(message.contains("cannot be read"), "{text:?}: {message}");
             for format in ["csv", "tsv", ".TXT", "csv.gz"] {
                 let input = folder.open(name, &bytes, &read_as(format)).unwrap();
@@ -31,7 +31,7 @@ fn text_that_begins_as_another_format_is_read_as_text_on_request() {
     }
     // Latin-1 with a control character is neither text nor a known format.
     let odd = b"\xf6\x07,b\n1,2\n3,4\n";
-    let message = folder.refusal("data.bin", odd, &Options::default());
+    let message = folder.refusal("data.bin", odd, &in_shell());
     assert!(message.contains("name its format with --input-format, or convert it"), "{message}");
     assert_eq!(numbers(&folder.open("data.bin", odd, &read_as("csv")).unwrap().rows), [1.0, 2.0, 3.0, 4.0]);
 }
@@ -51,11 +51,11 @@ fn the_name_of_a_file_does_not_matter_where_the_format_is_named() {
         assert_eq!(numbers(&input.rows), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "{name}");
         assert_eq!((input.format.as_str(), input.shape[1]), (format, Some(3)), "{name}");
     }
-    let message = folder.refusal("a.csv", &array, &Options::default());
+    let message = folder.refusal("a.csv", &array, &in_shell());
     let remedy = "or name its format with --input-format, or give the file the extension of its format";
     assert!(message.contains("null bytes") && message.ends_with(remedy), "{message}");
     let digits = idx(&[1u8, 2, 3, 4], &[2, 2]);
-    let message = folder.refusal("digits.npy", &digits, &Options::default());
+    let message = folder.refusal("digits.npy", &digits, &in_shell());
     assert!(
         message.contains("the signature of a .npy file; name its format with --input-format"),
         "{message}"
@@ -73,7 +73,7 @@ fn pictures_are_pictures_under_any_name() {
     let options = read_as("png");
     assert!(is_image(&path, options.input_format) && !is_image(&path, None));
     let files = Files::new(&[&path], options).unwrap();
-    assert_eq!(files.row_of_pictures(), Some(Options::default().row_of_pictures()));
+    assert_eq!(files.row_of_pictures(), Some(in_shell().row_of_pictures()));
     let input = files.open(&Run::default()).unwrap();
     assert_eq!(input.rows.features().shape, Some(vec![2, 3]));
     assert_eq!(numbers(&input.rows), [0.0, 0.2, 1.0, 0.0, 0.2, 1.0]);
@@ -87,7 +87,7 @@ fn all_files_are_read_in_the_named_format_also_those_of_a_folder() {
     folder.put("part-b", "a,b\n5,6\n");
     folder.put("part-a.log", "a,b\n1,2\n3,4\n");
     folder.put(".hidden", "x\n");
-    let message = open_many(&here, &Options::default(), &Run::default()).err().unwrap().to_string();
+    let message = open_many(&here, &in_shell(), &Run::default()).err().unwrap().to_string();
     assert!(message.contains("there are no images or tables in it"), "{message}");
     let options = read_as("csv");
     assert_eq!(expand(&here, options.input_format).unwrap().len(), 2);
@@ -156,7 +156,7 @@ fn an_unknown_format_is_refused_with_the_known_ones() {
 #[test]
 fn the_first_bytes_decide_on_request_where_the_name_is_wrong() {
     let folder = Folder::new();
-    let by_contents = Options { by_contents: true, ..Options::default() };
+    let by_contents = Options { by_contents: true, ..in_shell() };
     let array = npy(&[1.0f64, 2.0, 3.0, 4.0], &[4, 1], Order::C, false);
     for (name, bytes) in [
         ("w.csv", array.clone()),
@@ -193,7 +193,7 @@ fn files_of_other_programs_are_refused_by_name_with_a_remedy() {
         ("a.heic", zeros(b"\0\0\0\x18ftypheic"), "convert it to .png or .jpg"),
         ("a.webp", zeros(b"RIFF\0\0\0\0WEBPVP8 "), "convert it to .png or .jpg"),
     ] {
-        let message = folder.refusal(name, &bytes, &Options::default());
+        let message = folder.refusal(name, &bytes, &in_shell());
         assert!(
             message.contains(words) && message.contains("a format that is not read"),
             "{name}: {message}"
@@ -205,10 +205,10 @@ fn files_of_other_programs_are_refused_by_name_with_a_remedy() {
             format!("{:length$}", "{\"a\":{\"dtype\":\"F64\",\"shape\":[2,2],\"data_offsets\":[0,32]}}");
         let values = [1.0f64, 2.0, 3.0, 4.0].map(f64::to_le_bytes).concat();
         let bytes = [&(length as u64).to_le_bytes(), header.as_bytes(), &values].concat();
-        let tensor = folder.open("blob", bytes, &Options::default()).unwrap();
+        let tensor = folder.open("blob", bytes, &in_shell()).unwrap();
         assert_eq!(numbers(&tensor.rows), [1.0, 2.0, 3.0, 4.0], "a header of {length} bytes");
     }
     // A table may begin with such letters.
-    let table = folder.open("table", b"ID3,GIF8\n1,2\n3,4\n", &Options::default()).unwrap();
+    let table = folder.open("table", b"ID3,GIF8\n1,2\n3,4\n", &in_shell()).unwrap();
     assert_eq!(numbers(&table.rows), [1.0, 2.0, 3.0, 4.0]);
 }

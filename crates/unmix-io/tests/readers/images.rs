@@ -1,6 +1,6 @@
 //! Photographs are read in the orientation in which they are viewed.
 
-use crate::files::{Folder, numbers};
+use crate::files::{Folder, in_shell, numbers};
 use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::PngEncoder;
 use image::{ExtendedColorType, ImageEncoder};
@@ -60,7 +60,7 @@ fn png(orientation: u16) -> Vec<u8> {
 fn images_are_rotated_by_their_exif_orientation() {
     let folder = Folder::new();
     for orientation in 0..=9 {
-        let input = folder.open("a.png", png(orientation), &Options::default()).unwrap();
+        let input = folder.open("a.png", png(orientation), &in_shell()).unwrap();
         let (want, shape) = viewed(orientation);
         assert_eq!(numbers(&input.rows), want, "orientation {orientation}");
         assert_eq!(input.rows.features().shape, Some(shape.clone()), "orientation {orientation}");
@@ -68,7 +68,7 @@ fn images_are_rotated_by_their_exif_orientation() {
         let mut encoder = JpegEncoder::new_with_quality(&mut bytes, 100);
         encoder.set_exif_metadata(exif(orientation)).unwrap();
         encoder.write_image(&stored(), WIDTH as u32, HEIGHT as u32, ExtendedColorType::L8).unwrap();
-        let input = folder.open("a.jpg", bytes, &Options::default()).unwrap();
+        let input = folder.open("a.jpg", bytes, &in_shell()).unwrap();
         assert_eq!(input.rows.features().shape, Some(shape), "orientation {orientation}");
         // JPEG compression is lossy: a pixel may change by up to 3 of 255.
         let found = numbers(&input.rows);
@@ -80,8 +80,7 @@ fn images_are_rotated_by_their_exif_orientation() {
 
 #[test]
 fn patches_are_cut_after_exif_rotation() {
-    let (folder, options) =
-        (Folder::new(), Options { patches: Some(Patches::of(1, 2)), ..Default::default() });
+    let (folder, options) = (Folder::new(), Options { patches: Some(Patches::of(1, 2)), ..in_shell() });
     let input = folder.open("a.png", png(6), &options).unwrap();
     let (want, shape) = viewed(6);
     assert_eq!((numbers(&input.rows), input.rows.n_rows()), (want, Some(3)));
@@ -93,7 +92,7 @@ fn several_images_are_called_by_the_first_and_their_number() {
     let folder = Folder::new();
     let paths = ["a.png", "b.png", "c.png"].map(|name| folder.put(name, png(1)));
     let origin = |paths: &[std::path::PathBuf]| {
-        let input = unmix_io::open_many(paths, &Options::default(), &unmix::Run::default()).unwrap();
+        let input = unmix_io::open_many(paths, &in_shell(), &unmix::Run::default()).unwrap();
         input.rows.origin().to_string()
     };
     assert!(origin(&paths).ends_with("a.png and 2 more"), "{}", origin(&paths));

@@ -1,6 +1,6 @@
 //! The index of a pandas table is not a feature, and a first line of numbers may be a header: both give a warning.
 
-use crate::files::{Folder, columns, numbers};
+use crate::files::{Folder, columns, in_shell, numbers};
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{DataType, Field, Schema};
@@ -56,7 +56,7 @@ fn names_of_rows_are_read_where_they_are_requested() {
     let opened = |name: &str, text: &str, row_names: bool| {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
-        unmix_io::open(&path, &unmix_io::Options { row_names, keep: None, ..Default::default() }).unwrap()
+        unmix_io::open(&path, &unmix_io::Options { row_names, keep: None, ..in_shell() }).unwrap()
     };
     let names = |text: &str, ask: bool| opened("t.csv", text, ask).row_names;
     let table = ",a,b\nfirst,1,2\nsecond,3,4\n";
@@ -69,7 +69,7 @@ fn names_of_rows_are_read_where_they_are_requested() {
     // Row names of several files are concatenated.
     opened("u.csv", ",a,b\nthird,5,6\n", true);
     let both = ["t.csv", "u.csv"].map(|name| folder.path().join(name));
-    let options = unmix_io::Options { row_names: true, ..Default::default() };
+    let options = unmix_io::Options { row_names: true, ..in_shell() };
     let stacked = unmix_io::open_many(&both, &options, &unmix::Run::default()).unwrap();
     assert_eq!(stacked.row_names.unwrap(), ["first", "second", "third"]);
 }
@@ -84,7 +84,7 @@ fn an_index_is_left_out_of_every_format_of_columns_with_a_warning() {
     ] {
         for (file, bytes) in files(name, pandas) {
             let open = |options: &Options| folder.open(file, &bytes, options).unwrap();
-            let input = open(&Options::default());
+            let input = open(&in_shell());
             assert_eq!((numbers(&input.rows), names(&input)), (ROWS.to_vec(), vec!["a".into(), "b".into()]));
             let notes = input.rows.notes();
             assert_eq!(notes.len(), 1, "{file}");
@@ -98,13 +98,13 @@ fn an_index_is_left_out_of_every_format_of_columns_with_a_warning() {
             let kept = open(&columns("", "", name));
             assert_eq!(kept.kept, [(name.to_string(), ["7", "8", "9"].map(String::from).to_vec())]);
             assert!(kept.rows.notes().is_empty() && open(&columns("", name, "")).rows.notes().is_empty());
-            let wanted = Options { wanted: Some(vec![name.into(), "b".into()]), ..Default::default() };
+            let wanted = Options { wanted: Some(vec![name.into(), "b".into()]), ..in_shell() };
             assert_eq!(names(&open(&wanted)), [name, "b"], "a model that was fitted on it");
         }
     }
     let range = r#"{"index_columns": [{"kind": "range", "name": null, "start": 0, "stop": 3, "step": 1}]}"#;
     for (file, bytes) in files("day", Some(range)) {
-        let input = folder.open(file, bytes, &Options::default()).unwrap();
+        let input = folder.open(file, bytes, &in_shell()).unwrap();
         assert_eq!((input.rows.n_features(), input.rows.notes().len()), (3, 0), "{file}");
     }
 }
@@ -118,16 +118,16 @@ fn a_first_column_without_a_name_is_the_index_of_a_text_table() {
         ("t.tsv", "\ta\tb\n0\t1\t0.5\n1\t2.5\t0.25\n2\t3\t0.125\n"),
         ("t.csv", "Unnamed: 0,a,b\n0,1,0.5\n1,2.5,0.25\n2,3,0.125\n"),
     ] {
-        let input = folder.open(file, text, &Options::default()).unwrap();
+        let input = folder.open(file, text, &in_shell()).unwrap();
         assert_eq!((numbers(&input.rows), names(&input)), (ROWS.to_vec(), vec!["a".into(), "b".into()]));
         let note = &input.rows.notes()[0];
         assert!(note.contains("is the index of a table and left out; to read all columns"), "{note}");
     }
     let whole = folder.open("t.csv", ",a\n7,1\n8,2\n", &columns("0-1", "", "")).unwrap();
     assert_eq!((numbers(&whole.rows), whole.rows.notes().len()), (vec![7.0, 1.0, 8.0, 2.0], 0));
-    let last = folder.open("t.csv", "a,\n1,7\n2,8\n", &Options::default()).unwrap();
+    let last = folder.open("t.csv", "a,\n1,7\n2,8\n", &in_shell()).unwrap();
     assert_eq!((last.rows.n_features(), last.rows.notes().len()), (2, 0), "not the first column");
-    let across = Options { transpose: true, ..Default::default() };
+    let across = Options { transpose: true, ..in_shell() };
     let across = folder.open("t.csv", ",a,b\n0,1,0.5\n1,2.5,0.25\n", &across).unwrap();
     assert_eq!(numbers(&across.rows), [1.0, 2.5, 0.5, 0.25]);
     assert_eq!((names(&across), across.rows.notes().len()), (vec!["0".into(), "1".into()], 0));
@@ -136,13 +136,13 @@ fn a_first_column_without_a_name_is_the_index_of_a_text_table() {
 #[test]
 fn an_index_that_pandas_wrote_twice_is_left_out_and_one_that_it_made_a_column_is_noted() {
     let folder = Folder::new();
-    let twice = folder.open("t.csv", ",Unnamed: 0,a\n0,0,1\n1,1,2.5\n", &Options::default()).unwrap();
+    let twice = folder.open("t.csv", ",Unnamed: 0,a\n0,0,1\n1,1,2.5\n", &in_shell()).unwrap();
     assert_eq!((numbers(&twice.rows), names(&twice)), (vec![1.0, 2.5], vec!["a".into()]));
     let noted = |options: &Options| {
         let input = folder.open("t.csv", "index,a\n0,1\n1,2.5\n", options).unwrap();
         (input.rows.n_features(), input.rows.notes().join("; "))
     };
-    let (n, note) = noted(&Options::default());
+    let (n, note) = noted(&in_shell());
     assert_eq!(n, 2);
     assert!(note.contains("column 'index' may be the index of a table and no feature"), "{note}");
     assert!(note.ends_with("add --drop index"), "{note}");
@@ -152,7 +152,7 @@ fn an_index_that_pandas_wrote_twice_is_left_out_and_one_that_it_made_a_column_is
     let (index, a) = (Int64Array::from(vec![0, 1]), Float64Array::from(vec![1.0, 2.5]));
     let fields: [(&str, ArrayRef); 2] = [("index", Arc::new(index)), ("a", Arc::new(a))];
     for (file, bytes) in in_formats(&RecordBatch::try_from_iter(fields).unwrap(), None) {
-        let input = folder.open(file, bytes, &Options::default()).unwrap();
+        let input = folder.open(file, bytes, &in_shell()).unwrap();
         assert_eq!((input.rows.n_features(), input.rows.notes().len()), (2, 1), "{file}");
         assert!(
             input.rows.notes()[0].contains("column 'index' may be the index"),
@@ -161,7 +161,7 @@ fn an_index_that_pandas_wrote_twice_is_left_out_and_one_that_it_made_a_column_is
         );
     }
     for (file, bytes) in files("index", None) {
-        assert!(folder.open(file, bytes, &Options::default()).unwrap().rows.notes().is_empty(), "{file}");
+        assert!(folder.open(file, bytes, &in_shell()).unwrap().rows.notes().is_empty(), "{file}");
     }
 }
 
@@ -170,30 +170,29 @@ fn a_first_line_of_numbers_that_looks_like_names_is_a_row_with_a_warning() {
     let folder = Folder::new();
     let rows: String = (0..60).map(|i| format!("{}.5,0.{},{},0.{}\n", i % 7, i % 9, i % 5, i % 3)).collect();
     let years = format!("2019,2020,2021,2022\n{rows}");
-    let input = folder.open("t.csv", &years, &Options::default()).unwrap();
+    let input = folder.open("t.csv", &years, &in_shell()).unwrap();
     assert_eq!(input.rows.n_rows(), Some(61), "the first line is a row");
     let note = &input.rows.notes()[0];
     let want = "line 1 (2019, 2020, 2021, 2022) was read as numbers; add --header if it holds names";
     assert!(note.contains(want), "{note}");
     for header in [true, false] {
-        let options = Options { header: Some(header), ..Default::default() };
+        let options = Options { header: Some(header), ..in_shell() };
         let input = folder.open("t.csv", &years, &options).unwrap();
         assert_eq!((input.rows.n_rows(), input.rows.notes().len()), (Some(61 - u64::from(header)), 0));
     }
-    let skipped = Options { skip_rows: 1, ..Default::default() };
+    let skipped = Options { skip_rows: 1, ..in_shell() };
     let behind = folder.open("t.csv", format!("about\n{years}"), &skipped).unwrap();
     assert!(behind.rows.notes()[0].contains("line 2 (2019"), "{:?}", behind.rows.notes());
-    assert_eq!(folder.open("t.csv", &rows, &Options::default()).unwrap().rows.notes().len(), 0);
+    assert_eq!(folder.open("t.csv", &rows, &in_shell()).unwrap().rows.notes().len(), 0);
     let many = [folder.put("1.csv", &years), folder.put("2.csv", &years)];
-    let both = unmix_io::open_many(&many, &Options::default(), &Default::default()).unwrap();
+    let both = unmix_io::open_many(&many, &in_shell(), &Default::default()).unwrap();
     assert_eq!(both.rows.notes().len(), 2, "one for each file");
 }
 
 #[test]
 fn notes_of_the_rows_precede_the_warnings_of_the_model() {
     let folder = Folder::new();
-    let mut input =
-        folder.open("t.csv", ",a,b\n0,1,0.5\n1,2.5,0.25\n2,3,0.5\n", &Options::default()).unwrap();
+    let mut input = folder.open("t.csv", ",a,b\n0,1,0.5\n1,2.5,0.25\n2,3,0.5\n", &in_shell()).unwrap();
     let model = unmix::fit("pca", &Default::default(), &mut input.rows, &Default::default()).unwrap();
     assert_eq!(model.report().warnings[0], input.rows.notes()[0]);
     assert_eq!(model.n_features(), 2);
@@ -247,10 +246,10 @@ fn lists_of_numbers_of_one_length_become_columns() {
         assert_eq!((single.rows.dtype(), single.kept[0].1.len()), (unmix::Dtype::F32, 3));
         // The columns of a model are matched by these names, and the others are ignored.
         let wanted = Some(vec!["embedding[2]".to_string(), "embedding[0]".into()]);
-        let found = folder.open(name, &bytes, &Options { wanted, ..Options::default() }).unwrap();
+        let found = folder.open(name, &bytes, &Options { wanted, ..in_shell() }).unwrap();
         assert_eq!(numbers(&found.rows)[..2], [3.0, 1.0]);
         assert_eq!(found.ignored, ["label", "n", "embedding[1]"]);
-        let seen = folder.open(name, &bytes, &Options { count_text: true, ..Options::default() }).unwrap();
+        let seen = folder.open(name, &bytes, &Options { count_text: true, ..in_shell() }).unwrap();
         let text: Vec<u64> =
             describe(&seen, &Default::default()).unwrap().columns.iter().map(|c| c.text).collect();
         assert_eq!(text, [3, 0, 0, 0, 0]);

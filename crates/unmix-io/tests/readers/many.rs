@@ -59,14 +59,14 @@ proptest! {
             });
             at += rows;
         }
-        let input = many(&paths, &Options::default()).unwrap();
+        let input = many(&paths, &in_shell()).unwrap();
         let want: Vec<f64> = data.iter().map(|&x| f64::from(x)).collect();
         prop_assert_eq!(numbers(&input.rows), want.clone());
         prop_assert_eq!(input.shape.clone(), vec![Some(n as u64), Some(p as u64)]);
         if single {
             prop_assert_eq!(input.rows.dtype(), Dtype::F32);
         }
-        let whole = folder.open("whole.npy", npy(&want, &[n, p], Order::C, false), &Options::default()).unwrap();
+        let whole = folder.open("whole.npy", npy(&want, &[n, p], Order::C, false), &in_shell()).unwrap();
         let (a, b) = (describe(&input, &Run::default()).unwrap(), describe(&whole, &Run { threads: 1, ..Run::default() }).unwrap());
         prop_assert_eq!(a.columns, b.columns);
         if let AnyRows::F64(rows) = &input.rows {
@@ -84,7 +84,7 @@ fn files_that_do_not_agree_are_refused_with_both_values() {
     let put = |name: &str, text: &str| folder.put(name, text);
     let (ab, ac) = (put("ab.csv", "a,b,id\n1,2,x\n3,4,y\n"), put("ac.csv", "a,c,id\n1,2,x\n3,4,y\n"));
     let abc = put("abc.csv", "a,b,c,id\n1,2,3,z\n");
-    let options = Options { keep: Some("id".into()), ..Default::default() };
+    let options = Options { keep: Some("id".into()), ..in_shell() };
     let message = refusal(&folder, &[ab.clone(), abc], &options);
     assert_eq!(
         message,
@@ -100,7 +100,7 @@ fn files_that_do_not_agree_are_refused_with_both_values() {
     assert_eq!(numbers(&twice.rows), [1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0]);
     let shaped = |name: &str, shape: &[usize]| folder.put(name, npy(&[0u8; 12], shape, Order::C, false));
     let (tall, wide) = (shaped("tall.npy", &[1, 4, 3]), shaped("wide.npy", &[1, 3, 4]));
-    let message = refusal(&folder, &[tall, wide], &Options::default());
+    let message = refusal(&folder, &[tall, wide], &in_shell());
     assert!(message.contains("it has samples of shape 3 x 4, but they have 4 x 3 in tall.npy"), "{message}");
     let audio = folder.put("a.wav", wav(1, 8000, &[1, 2]));
     let message = refusal(&folder, &[ab, audio], &options);
@@ -115,16 +115,16 @@ fn patterns_in_quotes_are_expanded_by_name() {
     for i in [2u8, 0, 1] {
         folder.put(&format!("part-{i}.npy"), npy(&[i, 10 + i], &[1, 2], Order::C, false));
     }
-    let input = many(&[folder.path().join("part-*.npy")], &Options::default()).unwrap();
+    let input = many(&[folder.path().join("part-*.npy")], &in_shell()).unwrap();
     assert_eq!(numbers(&input.rows), [0.0, 10.0, 1.0, 11.0, 2.0, 12.0]);
-    let message = refusal(&folder, &[folder.path().join("other-*.npy")], &Options::default());
+    let message = refusal(&folder, &[folder.path().join("other-*.npy")], &in_shell());
     assert!(message.contains("other-*.npy cannot be read: no file matches this pattern"), "{message}");
     assert!(
-        refusal(&folder, &[folder.path().join("part-[.npy")], &Options::default())
+        refusal(&folder, &[folder.path().join("part-[.npy")], &in_shell())
             .contains("it is not a valid pattern")
     );
     folder.put("[odd].npy", npy(&[5u8, 6], &[1, 2], Order::C, false));
-    let input = many(&[folder.path().join("[odd].npy")], &Options::default()).unwrap();
+    let input = many(&[folder.path().join("[odd].npy")], &in_shell()).unwrap();
     assert_eq!(numbers(&input.rows), [5.0, 6.0], "a file that is there is no pattern");
 }
 
@@ -135,29 +135,25 @@ fn recordings_are_combined_as_channels() {
         folder.put("l.wav", wav(1, 8000, &[-32768, 16384])),
         folder.put("b.wav", wav(2, 8000, &[0, 1, 2, 3])),
     );
-    let input = many(&[left.clone(), both.clone()], &Options::default()).unwrap();
+    let input = many(&[left.clone(), both.clone()], &in_shell()).unwrap();
     let unit = 1.0 / 32768.0;
     assert_eq!(numbers(&input.rows), [-1.0, 0.0, unit, 0.5, 2.0 * unit, 3.0 * unit]);
     assert_eq!((input.shape, input.stored), (vec![Some(2), Some(3)], "int16".into()));
     let fast = folder.put("fast.wav", wav(1, 44100, &[1, 2]));
-    let message = refusal(&folder, &[left.clone(), fast], &Options::default());
+    let message = refusal(&folder, &[left.clone(), fast], &in_shell());
     assert!(message.contains("it has 44100 samples per second, but l.wav has 8000"), "{message}");
     let long = folder.put("long.wav", wav(1, 8000, &[1, 2, 3]));
-    let message = refusal(&folder, &[left, long], &Options::default());
+    let message = refusal(&folder, &[left, long], &in_shell());
     assert!(message.contains("it has 3 samples per channel, but l.wav has 2"), "{message}");
     let whole = wav(2, 8000, &[1; 40]);
-    let message = folder.refusal("cut.wav", &whole[..whole.len() - 10], &Options::default());
+    let message = folder.refusal("cut.wav", &whole[..whole.len() - 10], &in_shell());
     assert!(
         message.contains("its header declares 20 samples per channel, but it ends after 17"),
         "{message}"
     );
-    assert!(folder.refusal("a.wav", &whole[..30], &Options::default()).contains("it ends within its header"));
-    assert!(folder.refusal("a.wav", wav(1, 8000, &[]), &Options::default()).contains("it holds no samples"));
-    assert!(
-        folder
-            .refusal("a.wav", "1,2\n3,4\n5,6\n", &Options::default())
-            .contains("it is not a valid WAV file")
-    );
+    assert!(folder.refusal("a.wav", &whole[..30], &in_shell()).contains("it ends within its header"));
+    assert!(folder.refusal("a.wav", wav(1, 8000, &[]), &in_shell()).contains("it holds no samples"));
+    assert!(folder.refusal("a.wav", "1,2\n3,4\n5,6\n", &in_shell()).contains("it is not a valid WAV file"));
 }
 
 #[test]
@@ -166,12 +162,12 @@ fn recordings_are_found_by_the_names_of_their_files_in_any_order() {
     let (a, b) =
         (folder.put("a.wav", wav(1, 8000, &[1, 2, 3])), folder.put("b.wav", wav(1, 8000, &[7, 8, 9])));
     let names = |input: &Input| input.rows.features().names.clone().unwrap_or_default();
-    let input = many(&[a.clone(), b.clone()], &Options::default()).unwrap();
+    let input = many(&[a.clone(), b.clone()], &in_shell()).unwrap();
     let numbers_in_order = bits(&numbers(&input.rows));
     assert_eq!(names(&input), ["a", "b"]);
     let wanted = |names: &[&str]| Options {
         wanted: Some(names.iter().map(|n| n.to_string()).collect()),
-        ..Default::default()
+        ..in_shell()
     };
     let swapped = many(&[b.clone(), a.clone()], &wanted(&["a", "b"])).unwrap();
     assert_eq!((bits(&numbers(&swapped.rows)), names(&swapped)), (numbers_in_order.clone(), names(&input)));
@@ -188,11 +184,11 @@ fn recordings_are_found_by_the_names_of_their_files_in_any_order() {
     let other = many(&[a.clone(), b.clone()], &wanted(&["left", "right"])).unwrap();
     assert_eq!((bits(&numbers(&other.rows)), names(&other).len()), (numbers_in_order.clone(), 0));
     assert!(other.rows.notes()[0].contains("they are used in the order given"), "{:?}", other.rows.notes());
-    let unnamed = Options { unnamed: true, ..Default::default() };
+    let unnamed = Options { unnamed: true, ..in_shell() };
     assert_eq!(names(&many(&[a.clone(), b.clone()], &unnamed).unwrap()).len(), 0);
-    let chosen = many(&[a, b], &Options { columns: Some("b".into()), ..Default::default() }).unwrap();
+    let chosen = many(&[a, b], &Options { columns: Some("b".into()), ..in_shell() }).unwrap();
     assert_eq!(names(&chosen), ["b"]);
-    let stereo = many(&[folder.put("s.wav", wav(2, 8000, &[0, 1, 2, 3]))], &Options::default()).unwrap();
+    let stereo = many(&[folder.put("s.wav", wav(2, 8000, &[0, 1, 2, 3]))], &in_shell()).unwrap();
     assert_eq!(names(&stereo), ["s_0", "s_1"]);
 }
 
@@ -205,12 +201,12 @@ fn a_folder_without_images_stands_for_its_tables_of_one_format() {
     folder.put(".hidden.csv", "x\n");
     folder.put("read.me", "not a table");
     std::fs::create_dir(folder.path().join("within.csv")).unwrap();
-    let input = many(&here(), &Options::default()).unwrap();
+    let input = many(&here(), &in_shell()).unwrap();
     assert_eq!(numbers(&input.rows), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-    let handle = unmix_io::Files::new(&here(), Options::default()).unwrap();
+    let handle = unmix_io::Files::new(&here(), in_shell()).unwrap();
     assert_eq!(handle.about(&Default::default()).unwrap().n_rows, 3);
     folder.put("other.txt", "1 2\n");
-    let mixed = refusal(&folder, &here(), &Options::default());
+    let mixed = refusal(&folder, &here(), &in_shell());
     assert!(mixed.contains("it is a folder with files of several formats (.csv, .txt)"), "{mixed}");
     assert!(mixed.contains("*.csv*'"), "{mixed}");
 }
@@ -222,9 +218,9 @@ fn a_fit_reads_the_rows_of_a_handle_to_several_files() {
     folder.put("part-b.csv", "a,b\n5,7\n9,\n");
     let (run, settings) = (Run::default(), Default::default());
     let paths = [folder.path().join("part-*.csv")];
-    let all = unmix_io::Files::new(&paths, Options::default()).unwrap();
+    let all = unmix_io::Files::new(&paths, in_shell()).unwrap();
     assert_eq!(all.missing(&run).unwrap(), [0, 1]);
-    let complete = Options { missing: unmix_io::Missing::Drop, ..Options::default() };
+    let complete = Options { missing: unmix_io::Missing::Drop, ..in_shell() };
     let files = unmix_io::Files::new(&paths, complete).unwrap();
     assert_eq!(files.missing(&run).unwrap(), [0, 0]);
     let model = unmix::fit("pca", &settings, &mut files.open(&run).unwrap().rows, &run).unwrap();
@@ -234,7 +230,7 @@ fn a_fit_reads_the_rows_of_a_handle_to_several_files() {
     assert_eq!(model.tensor("components"), by_array.tensor("components"));
     assert_eq!(model.features().names, Some(vec!["a".into(), "b".into()]));
     let cells = folder.put("cells.csv", "row,column,value\n0,0,1\n1,1,5\n2,1,7\n");
-    let listed = Options { triplets: true, ..Options::default() };
+    let listed = Options { triplets: true, ..in_shell() };
     let files = unmix_io::Files::new(&[&cells], listed).unwrap();
     assert_eq!(files.missing(&run).unwrap(), [2, 1]);
 }
@@ -247,7 +243,7 @@ fn missing_cells_of_many_columns_without_names_are_counted() {
     line[p - 1] = "NaN";
     let folder = Folder::new();
     let path = folder.put("wide.txt", format!("{}\n", line.join(" ")).repeat(2));
-    let files = unmix_io::Files::new(&[&path], Options::default()).unwrap();
+    let files = unmix_io::Files::new(&[&path], in_shell()).unwrap();
     let missing = files.missing(&Run::default()).unwrap();
     assert_eq!((missing.len(), missing[p - 1], missing.iter().sum::<u64>()), (p, 2, 2));
 }
@@ -255,7 +251,7 @@ fn missing_cells_of_many_columns_without_names_are_counted() {
 #[test]
 fn a_folder_is_read_as_its_images() {
     let folder = Folder::new();
-    let empty = refusal(&folder, &[folder.path().to_path_buf()], &Options::default());
+    let empty = refusal(&folder, &[folder.path().to_path_buf()], &in_shell());
     assert!(
         empty.contains("it is a folder, and there are no images or tables in it; give a file in it"),
         "{empty}"
@@ -263,11 +259,11 @@ fn a_folder_is_read_as_its_images() {
     folder.put("b.pgm", pgm(&[51; 6], 2, 3));
     folder.put("a.pgm", pgm(&[255; 6], 2, 3));
     folder.put("notes.txt", "not an image");
-    let input = many(&[folder.path().to_path_buf()], &Options::default()).unwrap();
+    let input = many(&[folder.path().to_path_buf()], &in_shell()).unwrap();
     assert_eq!(numbers(&input.rows), [[1.0; 6], [0.2; 6]].as_flattened());
     assert_eq!(input.rows.features().shape, Some(vec![2, 3]));
     let small = folder.put("small.pgm", pgm(&[0; 4], 2, 2));
-    let message = refusal(&folder, &[folder.path().join("a.pgm"), small], &Options::default());
+    let message = refusal(&folder, &[folder.path().join("a.pgm"), small], &in_shell());
     assert!(
         message.contains("it has 2 x 2 pixels, but a.pgm has 2 x 3 pixels; make all images equally large"),
         "{message}"
@@ -276,17 +272,17 @@ fn a_folder_is_read_as_its_images() {
         "z.ppm",
         b"P6\n3 2\n255\n\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01",
     );
-    let message = refusal(&folder, &[folder.path().join("a.pgm"), mixed], &Options::default());
+    let message = refusal(&folder, &[folder.path().join("a.pgm"), mixed], &in_shell());
     assert!(message.contains("it is in colour, but a.pgm is grey; give --grey or --rgb"), "{message}");
     let whole = pgm(&[7; 600], 20, 30);
-    assert!(folder.refusal("cut.pgm", &whole[..300], &Options::default()).contains("truncated"));
+    assert!(folder.refusal("cut.pgm", &whole[..300], &in_shell()).contains("truncated"));
     assert!(
         folder
-            .refusal("a.png", "1,2\n", &Options::default())
+            .refusal("a.png", "1,2\n", &in_shell())
             .contains("it does not start with the signature of a known image format")
     );
     let message =
-        folder.refusal("a.csv", "1,2\n3,4\n", &Options { pixels: Some(Pixels::Grey), ..Default::default() });
+        folder.refusal("a.csv", "1,2\n3,4\n", &Options { pixels: Some(Pixels::Grey), ..in_shell() });
     assert!(
         message.contains("grey=true is not possible: the input is of type csv, which has no pixels"),
         "{message}"
@@ -365,7 +361,7 @@ proptest! {
         let paths = images(&folder, &sizes);
         let stride = step.min(h).min(w);
         let patches = Patches { stride: Some(stride), padding, normalise, ..Patches::of(h, w) };
-        let input = many(&paths, &Options { patches: Some(patches), pixels, ..Default::default() }).unwrap();
+        let input = many(&paths, &Options { patches: Some(patches), pixels, ..in_shell() }).unwrap();
         let cut = input.patches.as_ref().unwrap();
         prop_assert_eq!(Some(cut.n_patches()), input.rows.n_rows());
         let mut assembly = cut.assembly().unwrap();
@@ -396,7 +392,7 @@ fn overlapping_patches_are_averaged() {
     let folder = Folder::new();
     let path = folder.put("line.pgm", pgm(&[10, 20, 30], 1, 3));
     let patches = Patches { stride: Some(1), ..Patches::of(1, 2) };
-    let input = many(&[path], &Options { patches: Some(patches), ..Default::default() }).unwrap();
+    let input = many(&[path], &Options { patches: Some(patches), ..in_shell() }).unwrap();
     let mut assembly = input.patches.unwrap().assembly().unwrap();
     unmix::data::Sink::<f32>::put(&mut assembly, &[0.25, 0.5, 1.0, 0.75]).unwrap();
     let pictures = assembly.finish().unwrap();
@@ -409,7 +405,7 @@ fn patches_that_do_not_cover_pictures_make_none() {
     let folder = Folder::new();
     let paths = images(&folder, &[(8, 8)]);
     let with = |options: Options| many(&paths, &options).unwrap().patches;
-    let of = |patches: Patches| Options { patches: Some(patches), ..Default::default() };
+    let of = |patches: Patches| Options { patches: Some(patches), ..in_shell() };
     let refused = |patches: Patches| with(of(patches)).unwrap().assembly().err().unwrap().to_string();
     let drawn = refused(Patches { number: Some(9), ..Patches::of(3, 3) });
     assert!(drawn.contains("drawn at random do not cover the pictures; leave out --number"), "{drawn}");
@@ -419,7 +415,7 @@ fn patches_that_do_not_cover_pictures_make_none() {
     // Some of the rows, or of the pixels, are not pictures.
     assert!(with(Options { rows: Some((0, Some(2))), ..of(Patches::of(4, 4)) }).is_none());
     assert!(with(Options { columns: Some("0-3".into()), ..of(Patches::of(4, 4)) }).is_none());
-    assert!(with(Options::default()).is_none());
+    assert!(with(in_shell()).is_none());
     let of_selected = |options: Options| {
         let input = many(&paths, &options).unwrap();
         input.cut_images(&options).map(|cut| cut.is_some()).map_err(|e| e.to_string())
@@ -430,7 +426,7 @@ fn patches_that_do_not_cover_pictures_make_none() {
         "{selected}"
     );
     assert_eq!(of_selected(of(Patches::of(4, 4))), Ok(true));
-    assert_eq!(of_selected(Options::default()), Ok(false));
+    assert_eq!(of_selected(in_shell()), Ok(false));
     let few = with(of(Patches::of(4, 4))).unwrap().assembly().unwrap().finish().unwrap_err().to_string();
     assert!(few.contains("there are 0 patches of 4"), "{few}");
 }
@@ -439,7 +435,7 @@ fn patches_that_do_not_cover_pictures_make_none() {
 fn patches_are_drawn_by_seed_without_repetition_and_normalised() {
     let folder = Folder::new();
     let paths = images(&folder, &[(12, 9), (7, 8)]);
-    let with = |patches: Patches| many(&paths, &Options { patches: Some(patches), ..Default::default() });
+    let with = |patches: Patches| many(&paths, &Options { patches: Some(patches), ..in_shell() });
     let all = numbers(&with(Patches { stride: Some(1), ..Patches::of(3, 3) }).unwrap().rows);
     let (n, mut read) = (10 * 7 + 5 * 6, Vec::new());
     assert_eq!(all.len(), n * 9);
@@ -469,11 +465,8 @@ fn patches_are_drawn_by_seed_without_repetition_and_normalised() {
     let message = refused(Patches::of(8, 8));
     assert!(message.contains("patches=8x8 is not possible: an image has 7 x 8 pixels"), "{message}");
     assert!(refused(Patches::of(0, 8)).contains("must be at least 1x1"));
-    let python = Options {
-        patches: Some(Patches::of(8, 8)),
-        wording: unmix_io::Wording::PythonRead,
-        ..Options::default()
-    };
+    let python =
+        Options { patches: Some(Patches::of(8, 8)), wording: unmix_io::Wording::PythonRead, ..in_shell() };
     let message = many(&paths, &python).err().unwrap().to_string();
     assert!(message.contains("patches=(8, 8) is not possible: an image has 7 x 8 pixels"), "{message}");
     assert!(

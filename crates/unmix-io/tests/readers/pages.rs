@@ -11,7 +11,7 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, Write
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 use unmix::{AnyRows, Real, Rows};
-use unmix_io::{Input, Options};
+use unmix_io::Input;
 
 const ROWS: usize = 2600;
 const NAMES: [&str; 12] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
@@ -196,7 +196,7 @@ fn a_single_row_and_no_row_at_all() {
     let (front, filled) = read(&input, 2);
     assert_eq!((bits(&front.unwrap()), bits(&filled.unwrap())), (bits(&want), bits(&want)));
     let none = written(&all.slice(0, 0), WriterProperties::builder());
-    assert!(folder.refusal("t.parquet", none, &Options::default()).contains("it has no rows"));
+    assert!(folder.refusal("t.parquet", none, &in_shell()).contains("it has no rows"));
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn more_columns_than_are_held_at_once_and_lists_among_them() {
         .set_max_row_group_row_count(Some(90))
         .set_compression(Compression::SNAPPY);
     let (folder, file) = (Folder::new(), written(&batch, make));
-    assert!(folder.refusal("t.parquet", &file, &Options::default()).contains("column 1 ('list0')"));
+    assert!(folder.refusal("t.parquet", &file, &in_shell()).contains("column 1 ('list0')"));
     let input = folder
         .open("t.parquet", &file, &crate::files::columns("", "list0,list9,list18,list27,list36", ""))
         .unwrap();

@@ -82,12 +82,12 @@ fn a_table_is_the_same_in_every_format_and_compression() {
             let kept: Vec<&str> = input.kept.iter().map(|(_, cells)| cells[31].as_str()).collect();
             assert_eq!(kept, ["row 31", "y", "2020-02-01"]);
         }
-        let message = folder.refusal(name, bytes, &Options::default());
+        let message = folder.refusal(name, bytes, &in_shell());
         assert!(message.contains("column 2 ('c') is of type Utf8, which is not numeric"), "{message}");
         assert!(message.contains("--drop c, or copy it to the output with --keep c"), "{message}");
         let single = folder.open(name, bytes, &columns("d", "", "")).unwrap();
         assert_eq!((single.rows.dtype(), single.stored.as_str()), (Dtype::F32, "float32"));
-        let counted = Options { count_text: true, ..Default::default() };
+        let counted = Options { count_text: true, ..in_shell() };
         let d = describe(&folder.open(name, bytes, &counted).unwrap(), &Run::default()).unwrap();
         assert_eq!((d.columns[2].text, d.columns[2].missing, d.columns[3].missing), (40, 0, 14));
         let across = Options { transpose: true, ..columns("b,a", "", "") };
@@ -108,7 +108,7 @@ fn a_table_is_the_same_in_every_format_and_compression() {
 fn arrays_and_tensors_are_those_of_numpy() {
     let folder = Folder::new();
     let want: Vec<f64> = (0..40).map(|i| f64::from(i) / 7.0).collect();
-    let key = Options { key: Some("a".into()), ..Default::default() };
+    let key = Options { key: Some("a".into()), ..in_shell() };
     for (name, bytes) in [fixture!("numpy.npz"), fixture!("numpy.safetensors")] {
         let input = folder.open(name, bytes, &key).unwrap();
         assert_eq!(bits(&numbers(&input.rows)), bits(&want), "{name}");
@@ -123,7 +123,7 @@ fn audio_is_the_same_in_every_type() {
         for (name, bytes) in
             [(name, bytes.to_vec()), ("known-by-its-first-bytes", bytes.to_vec()), ("a.wav.gz", gz(bytes))]
         {
-            let input = folder.open(name, bytes, &Options::default()).unwrap();
+            let input = folder.open(name, bytes, &in_shell()).unwrap();
             assert_eq!(bits(&numbers(&input.rows)), bits(&want), "{name} {}", input.stored);
             assert_eq!(input.shape, [Some(20), Some(2)]);
             assert_eq!(input.rows.dtype() == Dtype::F32, input.stored == "float32");
@@ -137,7 +137,7 @@ fn pixels_are_the_same_in_every_format() {
     let pixel = |i: usize| (i * 37 % 256) as f64 / 255.0;
     for (name, bytes) in IMAGES {
         for known in [name, "known-by-its-first-bytes"] {
-            let input = folder.open(known, bytes, &Options::default()).unwrap();
+            let input = folder.open(known, bytes, &in_shell()).unwrap();
             let n = if name.starts_with("rgb") { 90 } else { 30 };
             assert_eq!(bits(&numbers(&input.rows)), bits(&(0..n).map(pixel).collect::<Vec<_>>()), "{name}");
             let shape = if n == 90 { vec![6, 5, 3] } else { vec![6, 5] };
@@ -145,21 +145,21 @@ fn pixels_are_the_same_in_every_format() {
         }
     }
     let (name, bytes) = fixture!("grey.jpg");
-    let input = folder.open(name, bytes, &Options::default()).unwrap();
+    let input = folder.open(name, bytes, &in_shell()).unwrap();
     assert_eq!((input.rows.features().shape.clone(), input.rows.n_rows()), (Some(vec![64, 48]), Some(1)));
     // A linear ramp, which lossy compression changes by less than 0.02.
     for (at, x) in numbers(&input.rows).into_iter().enumerate() {
         assert!((x - (at / 48 + at % 48) as f64 * 2.0 / 255.0).abs() < 0.02, "{at}");
     }
     for cut in [bytes.len() / 4, bytes.len() / 2, bytes.len() - 40] {
-        let message = folder.refusal(name, &bytes[..cut], &Options::default());
+        let message = folder.refusal(name, &bytes[..cut], &in_shell());
         assert!(message.contains("truncated") || message.contains("corrupt"), "{message}");
     }
-    let grey = Options { pixels: Some(Pixels::Grey), ..Default::default() };
+    let grey = Options { pixels: Some(Pixels::Grey), ..in_shell() };
     let input = folder.open("rgb.png", IMAGES[0].1, &grey).unwrap();
     let want = 0.299 * pixel(3) + 0.587 * pixel(4) + 0.114 * pixel(5);
     assert_eq!((input.rows.n_features(), numbers(&input.rows)[1]), (30, want));
-    let rgb = Options { pixels: Some(Pixels::Rgb), ..Default::default() };
+    let rgb = Options { pixels: Some(Pixels::Rgb), ..in_shell() };
     let input = folder.open("grey.png", IMAGES[3].1, &rgb).unwrap();
     assert_eq!(numbers(&input.rows)[..6], [pixel(0), pixel(0), pixel(0), pixel(1), pixel(1), pixel(1)]);
 }

@@ -5,14 +5,14 @@ use unmix::Run;
 use unmix_io::{Files, Options, describe, open_with};
 
 fn id_left_out() -> Options {
-    Options { drop: Some("id".into()), ..Options::default() }
+    Options { drop: Some("id".into()), ..in_shell() }
 }
 
 #[test]
 fn a_quotation_that_is_open_at_the_end_of_the_file_is_refused() {
     let text = "a,b,id\n1,2,x\n3,1,\"y\n5,6,z\n7,9,w\n2,2,v\n";
     let b = Folder::new();
-    for options in [id_left_out(), Options { count_text: true, ..Options::default() }] {
+    for options in [id_left_out(), Options { count_text: true, ..in_shell() }] {
         for (name, bytes) in [("u.csv", text.as_bytes().to_vec()), ("u.csv.gz", gz(text.as_bytes()))] {
             let message = b.refusal(name, bytes, &options);
             assert!(
@@ -24,7 +24,7 @@ fn a_quotation_that_is_open_at_the_end_of_the_file_is_refused() {
     }
     // The last byte, the header, and cells that are separated by blanks.
     for (text, line) in [("a,b\n1,2\n3,\"", 3), ("a,\"b\n1,2\n", 1), ("a b\n1 \"2\n3 4\n", 2)] {
-        let message = b.refusal("u.csv", text, &Options::default());
+        let message = b.refusal("u.csv", text, &in_shell());
         assert!(message.contains(&format!("begins on line {line} contains")), "{text:?}: {message}");
     }
     // Lines after the requested rows are not read.
@@ -78,7 +78,7 @@ fn labels_with_an_open_quotation_are_refused() {
 
 #[test]
 fn commas_in_cells_between_commas_are_not_taken_for_decimal_marks() {
-    let refused = |text: &str| Folder::new().refusal("t.csv", text, &Options::default());
+    let refused = |text: &str| Folder::new().refusal("t.csv", text, &in_shell());
     let message = refused("a,b,c\n\"1,000\",2,3\n1,2,5\n");
     assert!(!message.contains("--decimal"), "{message}");
     assert!(message.contains("write numbers without commas (separators of thousands?)"), "{message}");
@@ -90,7 +90,7 @@ fn commas_in_cells_between_commas_are_not_taken_for_decimal_marks() {
     );
     let message = refused("a;b\n1,5;2\n1;2\n");
     assert!(message.contains("add --decimal ,"), "{message}");
-    let count = Options { count_text: true, ..Options::default() };
+    let count = Options { count_text: true, ..in_shell() };
     for (text, separate) in [("a,b\n\"1,000\",2\n1,2\n", true), ("a;b\n1,5;2\n1;2\n", false)] {
         let b = Folder::new();
         let files = Files::new(&[b.put("t.csv", text)], count.clone()).unwrap();
@@ -101,7 +101,7 @@ fn commas_in_cells_between_commas_are_not_taken_for_decimal_marks() {
 
 #[test]
 fn lines_below_the_header_that_are_no_rows_are_named() {
-    let refused = |text: &str| Folder::new().refusal("t.csv", text, &Options::default());
+    let refused = |text: &str| Folder::new().refusal("t.csv", text, &in_shell());
     let table = "1,2,5\n3,4,1\n5,7,2\n";
     let message = refused(&format!("a,b,c\n# hi\n{table}"));
     assert!(message.contains("line 2 has 1 cell, but the first line has 3"), "{message}");

@@ -71,7 +71,7 @@ fn rows_and_columns_are_read_as_sparse_rows_stored_and_compressed() {
     for how in [Plain, Deflated] {
         for (parts, expected) in [(Parts::by_row(), "csr of float64"), (Parts::by_column(), "csc of float32")]
         {
-            let input = folder.open("a.npz", parts.zipped(how), &Options::default()).unwrap();
+            let input = folder.open("a.npz", parts.zipped(how), &in_shell()).unwrap();
             assert_eq!(numbers(&input.rows), DENSE);
             assert_eq!(input.stored, format!("sparse {expected}, 3 numbers stored (density 25.000 %)"));
             assert_eq!(input.shape, [Some(3), Some(4)]);
@@ -95,10 +95,10 @@ fn a_list_of_entries_is_read_as_sparse_rows() {
         zipped(&named, Plain)
     };
     let bytes = archive(&[2, 0, 0], &[3, 2, 0], 3);
-    let input = folder.open("a.npz", &bytes, &Options::default()).unwrap();
+    let input = folder.open("a.npz", &bytes, &in_shell()).unwrap();
     assert_eq!(numbers(&input.rows), DENSE);
     assert!(with_rows!(&input.rows, rows => rows.sparse().is_some_and(|s| s.n_stored() == 3)));
-    let across = folder.open("a.npz", &bytes, &Options { transpose: true, ..Default::default() }).unwrap();
+    let across = folder.open("a.npz", &bytes, &Options { transpose: true, ..in_shell() }).unwrap();
     assert_eq!(numbers(&across.rows), [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 5.0, 0.0, 0.0, 0.0, 0.0, -2.0]);
     for (rows, columns, n, expected) in [
         (vec![2, 0, 0], vec![3, 2, 2], 3, "has several entries in row 0 and column 2"),
@@ -106,7 +106,7 @@ fn a_list_of_entries_is_read_as_sparse_rows() {
         (vec![2, 0], vec![3, 2], 3, "holds 3 numbers in a sparse matrix with 2 rows"),
         (vec![2, 0, 0], vec![3, 2, 0], 1 << 60, "more than fit into memory"),
     ] {
-        let message = folder.refusal("a.npz", archive(&rows, &columns, n), &Options::default());
+        let message = folder.refusal("a.npz", archive(&rows, &columns, n), &in_shell());
         assert!(message.contains(expected), "{message}");
     }
 }
@@ -116,14 +116,14 @@ fn columns_are_chosen_and_rows_exchanged_without_filling_in_zeros() {
     let folder = Folder::new();
     let bytes = Parts::by_row().zipped(Plain);
     let open = |options: Options| folder.open("a.npz", &bytes, &options).unwrap();
-    let input = open(Options { columns: Some("3,0".into()), ..Default::default() });
+    let input = open(Options { columns: Some("3,0".into()), ..in_shell() });
     assert_eq!(numbers(&input.rows), [0.0, 1.0, 0.0, 0.0, -2.0, 0.0]);
     assert!(with_rows!(&input.rows, rows => rows.sparse().is_some()));
-    let input = open(Options { transpose: true, feature_shape: Some(vec![3, 1]), ..Default::default() });
+    let input = open(Options { transpose: true, feature_shape: Some(vec![3, 1]), ..in_shell() });
     assert_eq!(numbers(&input.rows), [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 5.0, 0.0, 0.0, 0.0, 0.0, -2.0]);
     assert!(with_rows!(&input.rows, rows => rows.sparse().is_some()));
     // An array of the archive that is named by its key is read as a dense array.
-    let input = open(Options { key: Some("data".into()), ..Default::default() });
+    let input = open(Options { key: Some("data".into()), ..in_shell() });
     assert_eq!(numbers(&input.rows), [5.0, 1.0, -2.0]);
 }
 
@@ -139,7 +139,7 @@ fn files_of_scipy_are_read() {
         ("csr.npz", include_bytes!("fixtures/csr.npz") as &[u8]),
         ("csc.npz", include_bytes!("fixtures/csc.npz") as &[u8]),
     ] {
-        let input = folder.open(name, bytes, &Options::default()).unwrap();
+        let input = folder.open(name, bytes, &in_shell()).unwrap();
         assert_eq!(bits(&numbers(&input.rows)), bits(&want), "{name}");
         assert!(input.stored.starts_with(&format!("sparse {} of float64", &name[..3])), "{}", input.stored);
     }
@@ -168,20 +168,20 @@ fn inconsistent_sparse_matrices_are_refused() {
         (Parts { data: b"text".to_vec(), ..valid() }, "does not start with the signature of a .npy file"),
         (Parts { format: word("csc"), ..valid() }, "its index pointer is for 4 - 1 columns"),
     ] {
-        let message = folder.refusal("a.npz", parts.zipped(Deflated), &Options::default());
+        let message = folder.refusal("a.npz", parts.zipped(Deflated), &in_shell());
         assert!(message.contains("a.npz") && message.contains(expected), "{message}, not {expected}");
     }
     let bytes = valid().zipped(Plain);
     for (options, expected) in [
-        (Options { keep: Some("1".into()), ..Default::default() }, "keep=1 is not possible"),
-        (Options { rows_axis: vec![1], ..Default::default() }, "rows_axis=1 is not possible"),
-        (Options { feature_shape: Some(vec![5]), ..Default::default() }, "a row has 4 features"),
+        (Options { keep: Some("1".into()), ..in_shell() }, "keep=1 is not possible"),
+        (Options { rows_axis: vec![1], ..in_shell() }, "rows_axis=1 is not possible"),
+        (Options { feature_shape: Some(vec![5]), ..in_shell() }, "a row has 4 features"),
     ] {
         let message = folder.refusal("a.npz", &bytes, &options);
         assert!(message.contains(expected), "{message}, not {expected}");
     }
     for cut in (0..bytes.len()).step_by(7) {
-        folder.refusal("a.npz", &bytes[..cut], &Options::default());
+        folder.refusal("a.npz", &bytes[..cut], &in_shell());
     }
 }
 
@@ -190,14 +190,13 @@ fn too_many_columns_in_a_small_file_are_refused_without_allocating() {
     let folder = Folder::new();
     let shape = vector(&[3i64, u32::MAX as i64]);
     let mut input =
-        folder.open("a.npz", Parts { shape, ..Parts::by_row() }.zipped(Plain), &Options::default()).unwrap();
+        folder.open("a.npz", Parts { shape, ..Parts::by_row() }.zipped(Plain), &in_shell()).unwrap();
     let pca = Pca { n_components: 1.into(), ..Default::default() };
     let message =
         with_rows!(&mut input.rows, rows => pca.fit(rows, &Run::default())).unwrap_err().to_string();
     assert!(message.contains("MiB) of memory"), "{message}");
     let shape = vector(&[u32::MAX as i64, 4]);
-    let message =
-        folder.refusal("b.npz", Parts { shape, ..Parts::by_column() }.zipped(Plain), &Options::default());
+    let message = folder.refusal("b.npz", Parts { shape, ..Parts::by_column() }.zipped(Plain), &in_shell());
     assert!(message.contains("MiB) of memory"), "{message}");
 }
 
@@ -207,10 +206,9 @@ fn descriptions_of_sparse_rows_count_the_zeros() {
     let data = vector(&[5.0f64, f64::NAN, f64::INFINITY]);
     for data in [Parts::by_row().data, data] {
         let bytes = Parts { data, ..Parts::by_row() }.zipped(Plain);
-        let input = folder.open("a.npz", bytes, &Options::default()).unwrap();
-        let dense = folder
-            .open("a.npy", npy(&numbers(&input.rows), &[3, 4], Order::C, false), &Options::default())
-            .unwrap();
+        let input = folder.open("a.npz", bytes, &in_shell()).unwrap();
+        let dense =
+            folder.open("a.npy", npy(&numbers(&input.rows), &[3, 4], Order::C, false), &in_shell()).unwrap();
         let (sparse, dense) =
             (describe(&input, &Run::default()).unwrap(), describe(&dense, &Run::default()).unwrap());
         assert_eq!((sparse.missing, sparse.infinite), (dense.missing, dense.infinite));

@@ -13,7 +13,7 @@ fn refused(text: impl AsRef<[u8]>, options: &Options) -> String {
 }
 
 fn no_options() -> Options {
-    Options::default()
+    in_shell()
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn missing_cells_are_nan() {
 
 #[test]
 fn the_first_line_is_a_header_or_a_row_or_ambiguous() {
-    let header = |h: Option<bool>, skip: usize| Options { header: h, skip_rows: skip, ..Default::default() };
+    let header = |h: Option<bool>, skip: usize| Options { header: h, skip_rows: skip, ..in_shell() };
     let rows = |text: &str, options: &Options| read("t.csv", text, options).rows.n_rows().unwrap();
     assert_eq!(rows("a,b\n1,2\n", &no_options()), 1);
     assert_eq!(rows("1,2\n3,4\n", &no_options()), 2);

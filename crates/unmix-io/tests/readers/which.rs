@@ -8,7 +8,7 @@ use unmix_io::{Files, Missing, Options, Wording, open};
 fn a_mark_that_is_a_number_marks_equal_numbers_and_one_that_marks_nothing_is_noted() {
     let read = |text: &str, na: &[&str], decimal_comma: bool| {
         let na = na.iter().map(|mark| mark.to_string()).collect();
-        let options = Options { na, decimal_comma, ..Options::default() };
+        let options = Options { na, decimal_comma, ..in_shell() };
         let input = Folder::new().open("t.csv", text, &options).unwrap();
         let gaps: Vec<bool> = numbers(&input.rows).iter().map(|x| x.is_nan()).collect();
         (gaps, input.rows.notes().to_vec())
@@ -26,7 +26,7 @@ fn a_mark_that_is_a_number_marks_equal_numbers_and_one_that_marks_nothing_is_not
     assert!(notes[0].contains("no cell is '-999', given as a missing cell by --na -999"), "{notes:?}");
     assert!(notes[1].contains("no cell is 'b'"), "the header holds no cells: {notes:?}");
     // The mark may be on a cell of the rows that are not read.
-    let options = Options { na: vec!["?".into()], rows: Some((0, Some(1))), ..Options::default() };
+    let options = Options { na: vec!["?".into()], rows: Some((0, Some(1))), ..in_shell() };
     let input = Folder::new().open("t.csv", "a,b\n1,2\n?,4\n", &options).unwrap();
     assert!(input.rows.notes().is_empty(), "{:?}", input.rows.notes());
 }
@@ -37,20 +37,15 @@ fn decimal_commas_other_delimiters_and_marks_of_missing_cells() {
     let same = |got: &[f64]| {
         got.iter().zip(want).all(|(a, b)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()))
     };
-    let (comma, na) =
-        (Options { decimal_comma: true, ..Options::default() }, vec!["?".into(), "n. a.".into()]);
+    let (comma, na) = (Options { decimal_comma: true, ..in_shell() }, vec!["?".into(), "n. a.".into()]);
     let marked = Options { na: na.clone(), ..comma.clone() };
     for (name, text, options) in [
         ("t.csv", "a;b\n1,5;2\n?;4,25\n1e3;-3,0\n", marked.clone()),
         ("t.csv", "1,5;2\n n. a. ;4,25\n1e3;-3,0\n", marked.clone()),
         ("t.csv", "\"1,5\";2\n?;\"4,25\"\n1e3;-3,0\n", marked.clone()),
         ("t.tsv", "1,5\t2\n\t4,25\n1e3\t-3\n", comma.clone()),
-        (
-            "t.csv",
-            "1.5:2\n?:4.25\n1e3:-3\n",
-            Options { delimiter: Some(b':'), na: na.clone(), ..Options::default() },
-        ),
-        ("t.csv", "1.5 2\n? 4.25\n1e3 -3\n", Options { delimiter: Some(b' '), na, ..Options::default() }),
+        ("t.csv", "1.5:2\n?:4.25\n1e3:-3\n", Options { delimiter: Some(b':'), na: na.clone(), ..in_shell() }),
+        ("t.csv", "1.5 2\n? 4.25\n1e3 -3\n", Options { delimiter: Some(b' '), na, ..in_shell() }),
     ] {
         for (name, text) in
             [(name.to_string(), text.as_bytes().to_vec()), (format!("{name}.gz"), gz(text.as_bytes()))]
@@ -76,7 +71,7 @@ fn decimal_commas_other_delimiters_and_marks_of_missing_cells() {
     assert!(refused("a;b\n1.234,5;2\n", &marked).contains("is the text '1.234,5' (line 2)"));
     let npy = Folder::new().refusal("x.npy", npy(&[1.0, 2.0], &[2, 1], Order::C, false), &marked);
     assert!(npy.contains("which has no cells of text"), "{npy}");
-    let na = Options { na: vec!["255".into()], ..Options::default() };
+    let na = Options { na: vec!["255".into()], ..in_shell() };
     let bytes = crate::files::npy(&[1.0, 255.0], &[2, 1], Order::C, false);
     let npy = Folder::new().refusal("x.npy", bytes, &na);
     assert!(npy.contains("na=255") && npy.contains("write NaN in place of such numbers"), "{npy}");
@@ -85,7 +80,7 @@ fn decimal_commas_other_delimiters_and_marks_of_missing_cells() {
 #[test]
 fn rows_are_chosen_by_number_and_by_completeness() {
     let text = "id,x,y\na,1,2\nb,,4\nc,5,6\nd,7,\ne,9,10\n";
-    let keep = |rows, missing| Options { keep: Some("id".into()), rows, missing, ..Options::default() };
+    let keep = |rows, missing| Options { keep: Some("id".into()), rows, missing, ..in_shell() };
     for (rows, missing, want, ids) in [
         (Some((1, Some(3))), Missing::Keep, vec![f64::NAN, 4.0, 5.0, 6.0], "bc"),
         (Some((3, None)), Missing::Keep, vec![7.0, f64::NAN, 9.0, 10.0], "de"),
@@ -112,7 +107,43 @@ fn rows_are_chosen_by_number_and_by_completeness() {
 }
 
 fn keep_none(missing: Missing) -> Options {
-    Options { missing, ..Options::default() }
+    Options { missing, ..in_shell() }
+}
+
+/// Rows that were selected keep the numbers of the file in messages, and take weights of its rows.
+#[test]
+fn selected_rows_are_named_and_weighted_by_the_rows_of_the_file() {
+    let folder = Folder::new();
+    let mut x: Vec<f64> = (0..40).map(|i| f64::from(i * i % 7)).collect();
+    x[2 * 7] = f64::INFINITY;
+    x[2 * 3 + 1] = f64::NAN;
+    let path = folder.put("d.npy", npy(&x, &[20, 2], Order::C, false));
+    let fit = |options: Options, weights: Option<&[f64]>| {
+        let rows = open(&path, &options).unwrap().rows;
+        let mut rows = match weights {
+            None => rows,
+            Some(weights) => rows.weighted(weights.to_vec())?,
+        };
+        unmix::fit("pca", &Default::default(), &mut rows, &Run::default())
+    };
+    let some = || Options { rows: Some((5, Some(15))), ..in_shell() };
+    let message = fit(some(), None).err().unwrap().to_string();
+    assert!(message.contains("row 7, column 0 is infinity"), "{message}");
+    let complete = || Options { missing: Missing::Drop, ..in_shell() };
+    let message = fit(complete(), None).err().unwrap().to_string();
+    assert!(message.contains("row 7, column 0 is infinity"), "{message}");
+    // The row that is no number has weight 0.
+    let weights: Vec<f64> = (0..20).map(|i| if i == 7 { 0.0 } else { f64::from(1 + i % 3) }).collect();
+    let own = fit(some(), Some(&weights[5..15])).unwrap();
+    assert_eq!(fit(some(), Some(&weights)).unwrap().tensors(), own.tensors());
+    assert_eq!(own.report().n_samples, weights[5..15].iter().sum::<f64>());
+    let left: f64 = weights.iter().sum::<f64>() - weights[3];
+    assert_eq!(fit(complete(), Some(&weights)).unwrap().report().n_samples, left);
+    let message = fit(some(), Some(&weights[..7])).err().unwrap().to_string();
+    assert!(
+        message.contains("10 rows selected of") && message.contains("each of its 20 rows, got 7"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -123,7 +154,7 @@ fn the_type_is_the_requested_one_and_single_and_double_files_are_mixed() {
     let single = folder
         .put("s.npy", npy(&x.iter().map(|&x| x as f32).collect::<Vec<_>>(), &[4, 3], Order::Fortran, false));
     let run = Run::default();
-    let as_type = |dtype| Options { dtype: Some(dtype), rows: Some((1, Some(3))), ..Options::default() };
+    let as_type = |dtype| Options { dtype: Some(dtype), rows: Some((1, Some(3))), ..in_shell() };
     for (path, dtype) in
         [(&double, Dtype::F32), (&single, Dtype::F64), (&single, Dtype::F32), (&double, Dtype::F64)]
     {
@@ -133,7 +164,7 @@ fn the_type_is_the_requested_one_and_single_and_double_files_are_mixed() {
         let want: Vec<f64> = x[3..9].iter().map(|&x| if rounded { f64::from(x as f32) } else { x }).collect();
         assert_eq!(numbers(&input.rows), want);
     }
-    let both = unmix_io::open_many(&[&single, &double], &Options::default(), &run).unwrap();
+    let both = unmix_io::open_many(&[&single, &double], &in_shell(), &run).unwrap();
     assert_eq!(both.rows.dtype(), Dtype::F64);
     let want: Vec<f64> = x.iter().map(|&x| f64::from(x as f32)).chain(x.iter().copied()).collect();
     assert_eq!(numbers(&both.rows), want);
@@ -145,8 +176,8 @@ fn repeated_names_in_a_file_are_made_distinct_and_repeated_requests_are_refused(
     let path = folder.put("t.csv", "a,a,b\n1,2,3\n4,5,7\n");
     let run = Run::default();
     let names = |input: unmix_io::Input| input.rows.features().names.clone().unwrap();
-    assert_eq!(names(open(&path, &Options::default()).unwrap()), ["a", "a.1", "b"]);
-    let columns = |text: &str| Options { columns: Some(text.into()), ..Options::default() };
+    assert_eq!(names(open(&path, &in_shell()).unwrap()), ["a", "a.1", "b"]);
+    let columns = |text: &str| Options { columns: Some(text.into()), ..in_shell() };
     let files = Files::new(&[&path], columns("a.1,b")).unwrap();
     assert_eq!(names(files.open(&run).unwrap()), ["a.1", "b"]);
     for (text, name) in [("a,a", "'a'"), ("b,0,b", "'b'"), ("1,a.1", "'a.1'"), ("0-1,1", "'a.1'")] {
@@ -162,7 +193,7 @@ fn columns_without_names_take_given_ones_before_and_after_a_selection() {
     let run = Run::default();
     let files = |names: &str, columns: &str| {
         let names = Some(names.split(',').map(String::from).collect());
-        Files::new(&[&path], Options { names, columns: Some(columns.into()), ..Options::default() }).unwrap()
+        Files::new(&[&path], Options { names, columns: Some(columns.into()), ..in_shell() }).unwrap()
     };
     let named = |input: unmix_io::Input| input.rows.features().names.clone().unwrap();
     assert_eq!(named(files("a,b,c", "c,a").open(&run).unwrap()), ["c", "a"]);
@@ -181,7 +212,7 @@ fn columns_without_names_take_given_ones_before_and_after_a_selection() {
     assert!(refused(files("a,a", "0,2")).contains("'a' more than once"));
     let header = folder.put("h.csv", "u,v,w\n1,2,3\n");
     let names = Some(["a", "b", "c"].map(String::from).to_vec());
-    let refused = Files::new(&[&header], Options { names, ..Options::default() }).unwrap().open(&run);
+    let refused = Files::new(&[&header], Options { names, ..in_shell() }).unwrap().open(&run);
     assert!(refused.err().unwrap().to_string().contains("have names already"));
 }
 
@@ -190,7 +221,7 @@ fn a_handle_reads_again_and_refuses_files_that_have_changed() {
     let folder = Folder::new();
     let path = folder.put("t.csv", "a,b\n1,2\n3,\n");
     let run = Run::default();
-    let files = Files::new(&[&path], Options::default()).unwrap();
+    let files = Files::new(&[&path], in_shell()).unwrap();
     let about = files.about(&run).unwrap();
     assert_eq!((about.n_rows, about.n_features, about.dtype), (2, 2, Dtype::F64));
     assert_eq!(about.names, Some(vec!["a".into(), "b".into()]));
@@ -200,7 +231,7 @@ fn a_handle_reads_again_and_refuses_files_that_have_changed() {
     let changed = files.open(&run).err().unwrap().to_string();
     assert!(changed.contains("it had 11 bytes when it was opened and has 12 now"), "{changed}");
     // The same length, other numbers.
-    let files = Files::new(&[&path], Options::default()).unwrap();
+    let files = Files::new(&[&path], in_shell()).unwrap();
     folder.put("t.csv", "a,b\n1,2\n3,9\n");
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
     std::fs::File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
@@ -208,15 +239,15 @@ fn a_handle_reads_again_and_refuses_files_that_have_changed() {
     assert!(changed.contains("it was modified after it was opened; open it again"), "{changed}");
     assert_eq!(files.check_unchanged().unwrap_err().to_string(), changed);
     // So does a copy, which is made after the change.
-    let copied = |stamps: &str| Files::new(&[&path], Options::default()).unwrap().with_stamps(stamps);
+    let copied = |stamps: &str| Files::new(&[&path], in_shell()).unwrap().with_stamps(stamps);
     let copy = copied(&files.stamps().unwrap()).unwrap();
     assert_eq!(copy.open(&run).err().unwrap().to_string(), changed);
     let refused = copied("[]").unwrap_err().to_string();
     assert!(refused.contains("it has 1 files, and stamps of 0; open the files again"), "{refused}");
     std::fs::remove_file(&path).unwrap();
     assert!(files.open(&run).is_err());
-    assert!(Files::new(&[folder.path().join("none.npy")], Options::default()).is_err());
-    assert!(Files::new(&[folder.path()], Options::default()).is_err(), "a folder without images");
+    assert!(Files::new(&[folder.path().join("none.npy")], in_shell()).is_err());
+    assert!(Files::new(&[folder.path()], in_shell()).is_err(), "a folder without images");
 }
 
 #[cfg(unix)]
@@ -229,14 +260,14 @@ fn changed_files_of_equal_length_and_modification_time_are_refused() {
         std::fs::File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
     };
     let refused = |files: &Files| files.open(&Run::default()).err().unwrap().to_string();
-    let files = Files::new(&[&path], Options::default()).unwrap();
+    let files = Files::new(&[&path], in_shell()).unwrap();
     files.check_unchanged().unwrap();
     // Systems count the time of a change in steps of some milliseconds.
     std::thread::sleep(std::time::Duration::from_millis(50));
     folder.put("t.npy", npy(&[1.0f64, 3.0], &[2, 1], Order::C, false));
     restore(&path);
     assert!(refused(&files).contains("it was modified after it was opened; open it again"));
-    let files = Files::new(&[&path], Options::default()).unwrap();
+    let files = Files::new(&[&path], in_shell()).unwrap();
     let other = folder.put("other.npy", npy(&[1.0f64, 4.0], &[2, 1], Order::C, false));
     restore(&other);
     std::fs::rename(&other, &path).unwrap();
@@ -248,7 +279,7 @@ fn changed_files_are_refused_while_a_fit_reads_them() {
     let folder = Folder::new();
     let path = folder.put("t.npy", npy(&[1.0f64, 2.0, 3.0, 5.0], &[2, 2], Order::C, false));
     let run = Run::default();
-    let mut rows = Files::new(&[&path], Options::default()).unwrap().open(&run).unwrap().rows;
+    let mut rows = Files::new(&[&path], in_shell()).unwrap().open(&run).unwrap().rows;
     assert_eq!(numbers(&rows), [1.0, 2.0, 3.0, 5.0]);
     folder.put("t.npy", npy(&[1.0f64, 2.0, 3.0, 7.0], &[2, 2], Order::C, false));
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
@@ -267,7 +298,7 @@ fn a_handle_copies_a_pipe_and_reads_it_again() {
     let path = folder.path().join("pipe");
     let make = || assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
     make();
-    let files = Files::new(&[&path], Options::default()).unwrap();
+    let files = Files::new(&[&path], in_shell()).unwrap();
     assert!(files.read_once());
     let run = Run::default();
     // A pipe that cannot be opened has lost nothing.
@@ -290,8 +321,8 @@ fn a_handle_copies_a_pipe_and_reads_it_again() {
 
 #[test]
 fn the_standard_input_is_given_once() {
-    assert!(Files::new(&["-"], Options::default()).is_ok());
-    let refused = Files::new(&["-", "-"], Options::default()).err().unwrap().to_string();
+    assert!(Files::new(&["-"], in_shell()).is_ok());
+    let refused = Files::new(&["-", "-"], in_shell()).err().unwrap().to_string();
     assert!(refused.contains("the standard input") && refused.contains("more than once"), "{refused}");
 }
 
@@ -300,7 +331,7 @@ fn a_list_of_cells_becomes_sparse_rows() {
     let folder = Folder::new();
     let path = folder.put("t.csv", "row,column,value\n2,1,5\n0,2,0\n0,0,\n");
     let run = Run::default();
-    let options = Options { triplets: true, ..Options::default() };
+    let options = Options { triplets: true, ..in_shell() };
     let files = Files::new(&[&path], options.clone()).unwrap();
     let about = files.about(&run).unwrap();
     assert_eq!((about.n_rows, about.n_features, about.names), (3, 3, None));
@@ -325,29 +356,24 @@ fn a_list_of_cells_becomes_sparse_rows() {
 #[test]
 fn decimal_commas_without_a_header_are_between_semicolons() {
     let text = "1,5;2\n3,1;4\n7,25;1\n";
-    let comma = Options { decimal_comma: true, ..Options::default() };
+    let comma = Options { decimal_comma: true, ..in_shell() };
     let found = Folder::new().open("t.csv", text, &comma).unwrap();
     assert_eq!(numbers(&found.rows), [1.5, 2.0, 3.1, 4.0, 7.25, 1.0]);
     // The same message with names and without: the cells are those between semicolons.
     let refused = |text: &str, options: &Options| Folder::new().refusal("t.csv", text, options);
     let remedy =
         "is the text '1,5' (line 1); add --decimal , if numbers have decimal commas, or write decimal points";
-    assert!(refused(text, &Options::default()).ends_with(remedy), "{}", refused(text, &Options::default()));
-    let named = refused(&format!("a,x;b\n{text}"), &Options::default());
+    assert!(refused(text, &in_shell()).ends_with(remedy), "{}", refused(text, &in_shell()));
+    let named = refused(&format!("a,x;b\n{text}"), &in_shell());
     assert!(named.contains("row 0, column 0 ('a,x') is the text '1,5' (line 2); add --decimal ,"), "{named}");
     // Every cell has a comma.
-    assert!(
-        refused("1,5;2,5\n3,1;4,5\n", &Options::default()).contains("column 0 is the text '1,5' (line 1)")
-    );
-    assert_eq!(
-        numbers(&Folder::new().open("t.csv", "1,2\n3,4\n", &Options::default()).unwrap().rows).len(),
-        4
-    );
+    assert!(refused("1,5;2,5\n3,1;4,5\n", &in_shell()).contains("column 0 is the text '1,5' (line 1)"));
+    assert_eq!(numbers(&Folder::new().open("t.csv", "1,2\n3,4\n", &in_shell()).unwrap().rows).len(), 4);
 }
 
 #[test]
 fn commas_that_separate_cells_are_not_decimal_commas() {
-    let comma = Options { decimal_comma: true, ..Options::default() };
+    let comma = Options { decimal_comma: true, ..in_shell() };
     let refused = |name: &str, text: &str, options: &Options| Folder::new().refusal(name, text, options);
     assert_eq!(
         refused("x.csv", "a,b,c\n1,2,3\n4,5,7\n", &comma),
@@ -373,7 +399,7 @@ fn commas_that_separate_cells_are_not_decimal_commas() {
 fn a_name_that_a_model_needs_is_refused_where_it_comes_twice_if_so_requested() {
     let folder = Folder::new();
     let wanted = Some(["a", "b"].map(String::from).to_vec());
-    let options = Options { wanted, ..Options::default() };
+    let options = Options { wanted, ..in_shell() };
     let once = Options { wanted_once: true, ..options.clone() };
     let text = "a,b,a,c,c\n1,2,3,4,5\n";
     assert_eq!(numbers(&folder.open("t.csv", text, &options).unwrap().rows), [1.0, 2.0]);

@@ -48,7 +48,7 @@ fn messages_for_python_name_arguments() {
     let message = |name: &str, text: &str, wording: Wording| {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
-        match open_with(&path, &Options { wording, ..Options::default() }, &Run::default()) {
+        match open_with(&path, &Options { wording, ..in_shell() }, &Run::default()) {
             Err(refused) => refused.to_string(),
             Ok(input) => input.rows.notes().join("; "),
         }
@@ -58,6 +58,13 @@ fn messages_for_python_name_arguments() {
         message("t.csv", table, Wording::Shell)
             .contains("--drop kind, or copy it to the output with --keep kind")
     );
+    // In Rust, which is the default, settings are fields of the options.
+    let rust = message("t.csv", table, Wording::default());
+    assert!(
+        rust.ends_with("leave the column out with drop=kind, or read it as text with keep=kind"),
+        "{rust}"
+    );
+    assert!(!rust.contains("--"), "{rust}");
     let read = message("t.csv", table, Wording::PythonRead);
     assert!(read.ends_with("leave the column out with drop=['kind']"), "{read}");
     let path = message("t.csv", table, Wording::PythonPath);
@@ -83,37 +90,21 @@ fn values_are_in_the_notation_of_the_caller() {
     let csv = |options: &dyn Fn() -> Options| both("t.csv", table.as_bytes(), options);
     let npy = |options: &dyn Fn() -> Options| both("t.npy", &array, options);
     for (messages, shell, python) in [
-        (csv(&|| Options { drop: text("a,a"), ..Options::default() }), "drop=a,a is", "drop=['a', 'a'] is"),
-        (csv(&|| Options { drop: text("0-2"), ..Options::default() }), "drop=0-2 is", "drop=['0-2'] is"),
-        (csv(&|| Options { columns: text("0,7"), ..Options::default() }), "columns=7 is", "columns=[7] is"),
+        (csv(&|| Options { drop: text("a,a"), ..in_shell() }), "drop=a,a is", "drop=['a', 'a'] is"),
+        (csv(&|| Options { drop: text("0-2"), ..in_shell() }), "drop=0-2 is", "drop=['0-2'] is"),
+        (csv(&|| Options { columns: text("0,7"), ..in_shell() }), "columns=7 is", "columns=[7] is"),
+        (csv(&|| Options { rows: Some((3, Some(9))), ..in_shell() }), "rows=3:9 is", "rows=(3, 9) is"),
+        (csv(&|| Options { rows: Some((3, None)), ..in_shell() }), "rows=3: is", "rows=(3, None) is"),
+        (csv(&|| Options { key: text("k"), ..in_shell() }), "key=k is", "key='k' is"),
+        (csv(&|| Options { rows_axis: vec![0, 1], ..in_shell() }), "rows_axis=0,1 is", "rows_axis=(0, 1) is"),
         (
-            csv(&|| Options { rows: Some((3, Some(9))), ..Options::default() }),
-            "rows=3:9 is",
-            "rows=(3, 9) is",
-        ),
-        (csv(&|| Options { rows: Some((3, None)), ..Options::default() }), "rows=3: is", "rows=(3, None) is"),
-        (csv(&|| Options { key: text("k"), ..Options::default() }), "key=k is", "key='k' is"),
-        (
-            csv(&|| Options { rows_axis: vec![0, 1], ..Options::default() }),
-            "rows_axis=0,1 is",
-            "rows_axis=(0, 1) is",
-        ),
-        (
-            csv(&|| Options { patches: Some(Patches::of(3, 3)), ..Options::default() }),
+            csv(&|| Options { patches: Some(Patches::of(3, 3)), ..in_shell() }),
             "patches=3x3 is",
             "patches=(3, 3) is",
         ),
-        (npy(&|| Options { na: vec!["?".into()], ..Options::default() }), "na=? is", "na='?' is"),
-        (
-            npy(&|| Options { delimiter: Some(b';'), ..Options::default() }),
-            "delimiter=; is",
-            "delimiter=';' is",
-        ),
-        (
-            npy(&|| Options { columns: text("x"), ..Options::default() }),
-            "as in 0,5-9",
-            "as in [0, 5] or '0,5-9'",
-        ),
+        (npy(&|| Options { na: vec!["?".into()], ..in_shell() }), "na=? is", "na='?' is"),
+        (npy(&|| Options { delimiter: Some(b';'), ..in_shell() }), "delimiter=; is", "delimiter=';' is"),
+        (npy(&|| Options { columns: text("x"), ..in_shell() }), "as in 0,5-9", "as in [0, 5] or '0,5-9'"),
     ] {
         assert!(messages[0].contains(shell), "{}", messages[0]);
         assert!(messages[1].contains(python), "{}", messages[1]);
@@ -122,7 +113,7 @@ fn values_are_in_the_notation_of_the_caller() {
 
 #[test]
 fn errors_carry_places_and_numbers_in_fields() {
-    let details = |name: &str, bytes: &[u8]| match Folder::new().open(name, bytes, &Options::default()) {
+    let details = |name: &str, bytes: &[u8]| match Folder::new().open(name, bytes, &in_shell()) {
         Err(unmix::Error::Format { details, found, .. }) => (*details, found),
         Err(e) => panic!("{name}: {e}"),
         Ok(_) => panic!("{name} was opened"),

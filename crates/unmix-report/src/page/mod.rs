@@ -27,6 +27,7 @@ use crate::sample::Sample;
 use crate::units::Units;
 use crate::window::Window;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use unmix::internal::error::counted;
 use unmix::{AnyRows, Error, Model, Result, Run, with_rows};
 
 /// The inputs of all sections.
@@ -98,7 +99,7 @@ pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &
     {
         return Err(Error::unsupported(
             format!("colouring points by '{name}'"),
-            format!("it has {} values for {} rows", labels.len(), sample.n_rows),
+            format!("it has {} for {}", counted(labels.len() as u64, "value"), counted(sample.n_rows, "row")),
             "give one label for each row",
         )
         .with_numbers(sample.n_rows as usize, labels.len()));
@@ -108,7 +109,7 @@ pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &
     {
         return Err(Error::unsupported(
             "naming the rows",
-            format!("there are {} names for {} rows", names.len(), sample.n_rows),
+            format!("{} given for {}", counted(names.len() as u64, "name"), counted(sample.n_rows, "row")),
             "give one name for each row",
         )
         .with_numbers(sample.n_rows as usize, names.len()));

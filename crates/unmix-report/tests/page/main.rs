@@ -212,7 +212,7 @@ fn labels_and_rows_of_other_sizes_are_refused_in_one_sentence() {
         |options: Options| page(&model, Some(&any), &options, &Run::default()).unwrap_err().to_string();
     assert_eq!(
         refused(Options { labels: Some(("class".into(), vec!["a".into()])), ..Default::default() }),
-        "colouring points by 'class' is not possible: it has 1 values for 40 rows; give one label for each row"
+        "colouring points by 'class' is not possible: it has 1 value for 40 rows; give one label for each row"
     );
     assert!(
         refused(Options { truth: Some(Matrix::zeros(2, 5)), ..Default::default() })
@@ -305,7 +305,7 @@ fn rows_are_labelled_by_their_names() {
     assert!(!timed.contains("day 643") && timed.contains("<b>&lt;day 0&gt;</b>"));
     let few = Options { row_names: Some(vec!["a".into()]), ..Options::default() };
     let refused = page(&model, Some(&given), &few, &Run::default()).unwrap_err().to_string();
-    assert!(refused.contains("there are 1 names for 3000 rows"), "{refused}");
+    assert!(refused.contains("1 name given for 3000 rows"), "{refused}");
 }
 
 #[test]

@@ -19,7 +19,8 @@ mod refits;
 mod units;
 
 use crate::data::{AnyRows, RandomAccess, Rows};
-use crate::error::{Error, Result};
+use crate::error::{Error, Needed, Result};
+use crate::method::with_methods;
 use crate::model::Model;
 use crate::num::Real;
 use crate::run::Run;
@@ -97,6 +98,8 @@ pub struct Biclusters {
     /// Whether a time limit was reached: modules are then those of the last iterations of the fits, q-values are from the permuted copies that were
     /// fitted before, and halves are not compared.
     pub incomplete: bool,
+    /// Whether a model was fitted to rows with weights, which modules do not have.
+    pub without_weights: bool,
     /// The modules.
     pub modules: Vec<Module>,
     /// Mean of [`Module::halves`] for loadings in random order: the value by chance.
@@ -119,6 +122,17 @@ impl Biclusters {
         };
         let text = "the fits ended early: modules are those that they had found by then";
         self.incomplete.then(|| format!("{text}, {q_values}, and halves are not compared"))
+    }
+
+    /// A sentence if a model was fitted to rows with weights.
+    pub fn weights_left_out(&self) -> Option<String> {
+        let text = "the model was fitted to rows with weights, which modules do not have: every row counts once in their evidence";
+        let refits = if self.modules.iter().any(|m| m.q_value.is_some() || m.halves.is_some()) {
+            ", and in the fits from other starts, of permuted rows and of halves"
+        } else {
+            ""
+        };
+        self.without_weights.then(|| format!("{text}{refits}"))
     }
 
     /// A sentence if there is no module, with what may find some.
@@ -146,13 +160,14 @@ impl Biclusters {
                 "units": m.units.iter().map(|(fit, unit)| [*fit, *unit]).collect::<Vec<_>>(),
             })
         };
+        let warnings = [self.warning(), self.weights_left_out(), self.none_found()];
         json!({
             "n_rows": self.n_rows,
             "n_features": self.n_features,
             "starts": self.starts,
             "permutations": self.permutations,
             "incomplete": self.incomplete,
-            "warnings": self.warning().into_iter().chain(self.none_found()).collect::<Vec<String>>(),
+            "warnings": warnings.into_iter().flatten().collect::<Vec<String>>(),
             "chance": self.chance,
             "modules": self.modules.iter().map(module).collect::<Vec<_>>(),
         })
@@ -177,6 +192,7 @@ pub fn of_model(model: &Model, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Bicl
             starts: 1,
             permutations: 0,
             incomplete: false,
+            without_weights: is_weighted(model),
             modules,
             chance: None,
         })
@@ -215,9 +231,15 @@ fn together<T: Real>(models: &[Model], rows: &Rows<'_, T>, run: &Run<'_>) -> Res
         starts: models.len(),
         permutations: 0,
         incomplete: false,
+        without_weights: models.iter().any(is_weighted),
         modules: groups.iter().zip(codes).map(one).collect(),
         chance: None,
     })
+}
+
+/// Whether a model was fitted to rows with weights.
+fn is_weighted(model: &Model) -> bool {
+    model.report().n_rows.is_some()
 }
 
 /// Fraction of the fits that have a unit of the group.
@@ -321,9 +343,11 @@ fn check(model: &Model) -> Result<()> {
             true => "its codes may be negative",
             false => "its codes do not determine rows",
         },
-        "fit a method with non-negative codes, such as rfn",
+        "",
     )
-    .of_method(model.method().key))
+    .of_method(model.method().key)
+    .needing(Needed::NonNegative))
+    .map_err(with_methods)
 }
 
 fn check_decoder(model: &Model) -> Result<()> {

@@ -3,7 +3,7 @@
 use super::evidence::Columns;
 use super::null::{permuted, q_values};
 use super::units::{Unit, groups, signed, units};
-use super::{Biclusters, Module, Refits, described, module, readable, share_of_fits};
+use super::{Biclusters, Module, Refits, described, is_weighted, module, readable, share_of_fits};
 use crate::data::splits::{Autocorrelation, consecutive, split_in_halves};
 use crate::data::{AnyRows, RandomAccess, RawArray, Rows};
 use crate::error::Result;
@@ -64,6 +64,7 @@ where
         starts: refits.starts,
         permutations,
         incomplete,
+        without_weights: is_weighted(model),
         modules: modules.collect(),
         chance,
     })

@@ -1,8 +1,8 @@
 //! Rows whose number type, `f32` or `f64`, is known at run time only.
 
 use super::raw::RawArray;
-use super::rows::{Features, Rows};
-use crate::error::{Error, Result};
+use super::rows::{Features, Rows, SelectedRows};
+use crate::error::{Error, Result, counted};
 use crate::num::Dtype;
 use crate::run::Run;
 use std::borrow::Cow;
@@ -98,13 +98,16 @@ impl<'a> AnyRows<'a> {
     /// Those of [`named`](Self::named).
     pub fn check_names(&self, names: &[String]) -> Result<()> {
         let refused = |got: String, why: String, remedy: &str| Err(Error::setting("names", got, why, remedy));
-        let (n, given) = (names.len(), format!("{} names", names.len()));
+        let (n, given) = (names.len(), counted(names.len() as u64, "name"));
         if self.features().names.is_some() {
             let why = format!("the columns of {} have names already", self.origin());
             return refused(given, why, "give names only for columns without names");
         }
         if n != self.n_features() {
-            let why = format!("must have one name for each of the {} columns", self.n_features());
+            let why = match self.n_features() {
+                1 => "must be one name, that of the only column".to_string(),
+                p => format!("must have one name for each of the {p} columns"),
+            };
             return refused(given, why, "");
         }
         let repeated = {
@@ -126,6 +129,14 @@ impl<'a> AnyRows<'a> {
             AnyRows::F32(rows) => AnyRows::F32(rows.weighted(weights)?),
             AnyRows::F64(rows) => AnyRows::F64(rows.weighted(weights)?),
         })
+    }
+
+    /// See [`Rows::selected`].
+    pub fn selected(self, selected: SelectedRows) -> Self {
+        match self {
+            AnyRows::F32(rows) => AnyRows::F32(rows.selected(selected)),
+            AnyRows::F64(rows) => AnyRows::F64(rows.selected(selected)),
+        }
     }
 
     /// See [`Rows::with_notes`].

@@ -43,7 +43,7 @@ pub use owned_rows::OwnedRows;
 pub(crate) use projected::{KEPT, Map, Projected};
 pub use raw::{Axes, NumberType, RawArray};
 pub use remote::Workers;
-pub use rows::{Features, Rows};
+pub use rows::{Features, Rows, SelectedRows};
 pub use sink::{Sink, VecSink};
 pub use source::{Forward, PutRows, RandomAccess, Source, Stream};
 pub use sparse::{Index, Sparse};

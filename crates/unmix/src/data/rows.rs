@@ -3,6 +3,9 @@
 mod missing;
 mod prepare;
 mod range;
+mod selected;
+
+pub use selected::SelectedRows;
 
 use super::raw::RawArray;
 use super::source::{RandomAccess, Source, Transposed};
@@ -38,6 +41,8 @@ pub struct Rows<'a, T: Real> {
     longest: Option<usize>,
     /// Whether NaN is a missing cell.
     missing: bool,
+    /// Which rows of a file these are, where some of its rows were selected.
+    selected: Option<SelectedRows>,
 }
 
 impl<T: Real> Rows<'static, T> {
@@ -61,7 +66,16 @@ impl<'a, T: Real> Rows<'a, T> {
     /// Rows of `source`; `origin` names them in messages, as in "digits.npy".
     pub fn new(source: impl Source<T> + 'a, features: Features, origin: impl Into<String>) -> Self {
         let (source, origin) = (Box::new(source), origin.into());
-        Self { source, features, origin, weights: None, notes: Vec::new(), longest: None, missing: false }
+        Self {
+            source,
+            features,
+            origin,
+            weights: None,
+            notes: Vec::new(),
+            longest: None,
+            missing: false,
+            selected: None,
+        }
     }
 
     /// The same rows in shards that are no longer than those of `rows`, whose coordinates they are.
@@ -89,11 +103,12 @@ impl<'a, T: Real> Rows<'a, T> {
     ///
     /// # Errors
     ///
-    /// A weight that is negative or not a finite number, with its row; more or fewer weights than rows.
+    /// A weight that is negative or not a finite number, with its row; more or fewer weights than rows, unless they are those of all rows of
+    /// the file from which these were [selected](Self::selected).
     pub fn weighted(mut self, weights: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
-        let weights = weights.into();
+        let weights = self.weights_of_selected(weights.into());
         if let Some((row, w)) = weights.iter().enumerate().find(|(_, w)| !(w.is_finite() && **w >= 0.0)) {
-            let got = format!("{w} in row {row}");
+            let got = format!("{w} in row {}", self.number_of(row as u64));
             let remedy = "correct that weight; 0 leaves the row out";
             return Err(Error::setting("sample_weight", got, "must be finite and non-negative", remedy));
         }
@@ -135,7 +150,7 @@ impl<'a, T: Real> Rows<'a, T> {
     /// Refuses weights whose number differs from the number of rows, `n`.
     pub(crate) fn check_weights_of(&self, n: u64) -> Result<()> {
         let Some(weights) = self.weights.as_ref().filter(|w| w.len() as u64 != n) else { return Ok(()) };
-        let why = format!("must have one weight for each of the {n} rows of {}", self.origin);
+        let why = format!("must have one weight for each of the {}", self.rows_in_words(n));
         let got = format!("{} weight{}", weights.len(), if weights.len() == 1 { "" } else { "s" });
         Err(Error::setting(
             "sample_weight",

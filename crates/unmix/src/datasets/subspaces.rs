@@ -36,7 +36,7 @@ pub fn union_of_subspaces(
         return Err(Error::setting("sizes", found, why, "give one size and one dimension for each subspace"));
     }
     if let Some(d) = dimensions.iter().find(|d| **d > p) {
-        let why = format!("there are {p} columns");
+        let why = format!("the number of columns is {p}");
         return Err(Error::setting("dimensions", d, why, format!("give numbers from 0 to {p}")));
     }
     if !(noise >= 0.0 && noise.is_finite()) {
@@ -101,7 +101,7 @@ mod tests {
             union_of_subspaces(sizes, 3, dimensions, noise, 0).unwrap_err().to_string()
         };
         assert!(refused(&[3], &[1, 2], 0.0).contains("there are 2 dimensions"));
-        assert!(refused(&[3], &[4], 0.0).contains("there are 3 columns"));
+        assert!(refused(&[3], &[4], 0.0).contains("the number of columns is 3"));
         assert!(refused(&[3], &[1], -1.0).contains("non-negative"));
     }
 }

@@ -55,4 +55,14 @@ pub(crate) enum Needed {
     Sums,
     /// It is fitted incrementally.
     Batches,
+    /// Its codes are posterior means of a Gaussian model.
+    Posteriors,
+    /// It fills missing cells.
+    Fills,
+    /// Its codes have an l1 penalty with a weight.
+    Path,
+    /// It has variances along orthonormal axes.
+    Axes,
+    /// Its codes are non-negative and determine rows.
+    NonNegative,
 }

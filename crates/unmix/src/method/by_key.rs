@@ -22,6 +22,7 @@ pub fn fit_by_sums(
     let spec = (find(key)?.spec)(settings)?;
     let mut sums = Sums::new(rows.n_features(), rows.dtype())?;
     if spec.takes_sums() {
+        spec.check_sums()?;
         crate::with_rows!(rows, rows => sums.add(key, rows, run))?;
     }
     let model = spec.fit_sums(&sums, rows.features(), run).map_err(with_methods)?;
@@ -86,6 +87,7 @@ fn by_more_sums(
             (sums, before.features())
         }
     };
+    spec.check_sums()?;
     crate::with_rows!(rows, rows => sums.add(key, rows, run))?;
     Ok(spec.fit_sums(&sums, features, run)?.with_notes(rows.notes()))
 }

@@ -138,6 +138,9 @@ impl Fit for LinearEigenGan {
     fn takes_sums(&self) -> bool {
         true
     }
+    fn check_sums(&self) -> Result<()> {
+        self.problem().check_sums(&self.n_components)
+    }
     fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
         self.problem().fit_sums(self, &self.n_components, sums, features, run)
     }

@@ -8,6 +8,40 @@ use serde_json::{Map, Value};
 /// Methods that a message lists, at most; the error has all of them.
 const LISTED: usize = 8;
 
+/// Methods whose models have what depends on their encoders, which no entry of the registry states, and the setting that they need if the
+/// default is not sufficient. A test fits every method and compares.
+const MODELS: &[(Needed, &[(&str, &str)])] = &[
+    (
+        Needed::Posteriors,
+        &[("ppca", ""), ("linear-eigengan", ""), ("factor-analysis", ""), ("matrix-completion", "")],
+    ),
+    (
+        Needed::Fills,
+        &[
+            ("ppca", ""),
+            ("linear-eigengan", ""),
+            ("factor-analysis", ""),
+            ("matrix-completion", ""),
+            ("sparse-coder", ""),
+        ],
+    ),
+    (Needed::Path, &[("sparse-coder", ""), ("dictionary", "")]),
+    (Needed::Axes, &[("pca", ""), ("neural-pca", ""), ("sigma-pca", "")]),
+    (
+        Needed::NonNegative,
+        &[
+            ("rfn", ""),
+            ("stacked-rfn", ""),
+            ("sae", ""),
+            ("dae", ""),
+            ("rbm", ""),
+            ("sparse-coder", " with positive_code=true"),
+            ("lista", " with positive_code=true"),
+            ("dictionary", " with positive_code=true"),
+        ],
+    ),
+];
+
 /// An error about a request with the methods with which the request works: their keys as [`ErrorDetails::works`](crate::ErrorDetails::works), the
 /// first of them in the message. Errors of other kinds stay as they are, and so do those for which the registry does not answer which methods
 /// these are.
@@ -21,7 +55,11 @@ pub fn with_methods(mut error: Error) -> Error {
     if keys.is_empty() {
         return error;
     }
-    let or = if remedy.contains(", or ") { ", " } else { ", or " };
+    let or = match remedy.as_str() {
+        "" => "",
+        _ if remedy.contains(", or ") => ", ",
+        _ => ", or ",
+    };
     *remedy = format!("choose a method that {} ({}){or}{remedy}", clause(needed), shortly(&names));
     details.works = keys;
     error
@@ -36,6 +74,11 @@ fn clause(needed: Needed) -> &'static str {
         Needed::LikelihoodOfCells => "has a likelihood and takes missing cells",
         Needed::Sums => "is computed from sums",
         Needed::Batches => "is fitted incrementally",
+        Needed::Posteriors => "has posteriors of its codes",
+        Needed::Fills => "fills them",
+        Needed::Path => "has such a penalty",
+        Needed::Axes => "has them",
+        Needed::NonNegative => "has non-negative codes that can be decoded",
     }
 }
 
@@ -50,8 +93,18 @@ fn named(method: &Method, needed: Needed) -> Option<String> {
         Needed::LikelihoodOfCells => method.density.is_some() && accepts.missing,
         Needed::Sums => return with_algorithm(method, |spec| spec.takes_sums()),
         Needed::Batches => return with_algorithm(method, |spec| spec.takes_batches()),
+        Needed::Posteriors | Needed::Fills | Needed::Path | Needed::Axes | Needed::NonNegative => {
+            return with_models(method, needed);
+        }
     };
     works.then(|| method.key.to_string())
+}
+
+/// The same, where it depends on the encoders of models.
+fn with_models(method: &Method, needed: Needed) -> Option<String> {
+    let (_, listed) = MODELS.iter().find(|(of, _)| *of == needed)?;
+    let (key, setting) = listed.iter().find(|(key, _)| *key == method.key)?;
+    Some(format!("{key}{setting}"))
 }
 
 /// The same, where it depends on the specification.

@@ -5,7 +5,7 @@ use super::code::{Encoded, RowMap, Unsolved};
 use super::sparse::SparseEncoder;
 use super::unencoded::Unencoded;
 use crate::data::{Rows, Sink, Sparse, VecSink, Workspace};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::num::{Block, Real, widest};
 use crate::run::Run;
 use std::sync::Mutex;
@@ -186,7 +186,7 @@ impl Model {
     ) -> Result<Encoded> {
         let k = self.n_codes();
         if let Some(c) = exclude.iter().find(|&&c| c >= k) {
-            let why = format!("the model has {k} components, numbered from 0");
+            let why = format!("the model has {}, numbered from 0", counted(k as u64, "component"));
             return Err(Error::setting("exclude", c, why, "choose components of the model"));
         }
         self.check_columns("reconstruct", rows)?;
@@ -278,8 +278,10 @@ impl Model {
     pub(crate) fn check_columns<T: Real>(&self, what: &str, rows: &Rows<'_, T>) -> Result<()> {
         let (got, need, origin) = (rows.n_features(), self.n_features, rows.origin());
         if got != need && rows.n_rows() == Some(need as u64) {
-            let remedy =
-                format!("{origin} has {need} rows: if these are the columns of the fit, transpose it first");
+            let remedy = format!(
+                "{origin} has {}: if these are the columns of the fit, transpose it first",
+                counted(need as u64, "row")
+            );
             return Err(Error::Width { what: what.into(), need, got, remedy });
         }
         self.check_width(what, got, need, origin)
@@ -364,10 +366,11 @@ impl<T: Real> Rows<'_, T> {
         let cells = |row: &[T]| row.iter().filter(|x| !x.to_f64().is_nan()).count();
         let few = block.rows().map(cells).position(|cells| cells < least.min(p));
         few.map_or(Ok(()), |i| {
-            Err(Error::unsupported(format!("the code of row {} of {}", block.first_row + i as u64, self.origin()), format!(
+            let number = self.number_of(block.first_row + i as u64);
+            Err(Error::unsupported(format!("the code of row {number} of {}", self.origin()), format!(
                     "the row has {} observed cells, and scores='bartlett' needs one for each of the {least} factors",
                     cells(&block.data[i * p..(i + 1) * p])
-                ), "leave the row out, or fit with scores='regression'").with_numbers(least, cells(&block.data[i * p..(i + 1) * p])).with(|d| d.row = Some(block.first_row + i as u64)))
+                ), "leave the row out, or fit with scores='regression'").with_numbers(least, cells(&block.data[i * p..(i + 1) * p])).with(|d| d.row = Some(number)))
         })
     }
 

@@ -1,7 +1,7 @@
 //! Selection of components by number, by range or by name.
 
 use super::Model;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
@@ -75,7 +75,7 @@ fn indices(name: &str, one: &ComponentSelection, names: &[String]) -> Result<Ran
     let k = names.len();
     let refused = |why: String, remedy: String| Err(Error::setting(name, one, why, remedy));
     let outside = || {
-        let why = format!("the model has {k} components, numbered from 0");
+        let why = format!("the model has {}, numbered from 0", counted(k as u64, "component"));
         refused(why, "give numbers or names of components of the model".into())
     };
     match one {

@@ -65,6 +65,22 @@ impl Gaussian {
         }
     }
 
+    /// The quadratic form of the density, divided by `scale²`, of a row that is divided by `scale`: for rows whose own squares overflow.
+    pub(super) fn far_square(&self, divided: &[f64], scale: f64) -> f64 {
+        let (k, p) = (self.axes.rows(), self.axes.cols());
+        let unit = |j: usize| self.noise_scale.as_ref().map_or(1.0, |units| units[j]);
+        let in_units = |j: usize, x: f64| if unit(j) > 0.0 { x / unit(j) } else { 0.0 };
+        let centred: Vec<f64> = (0..p).map(|j| in_units(j, divided[j] - self.mean[j] / scale)).collect();
+        let (mut rest, mut along) = (centred.clone(), 0.0);
+        for a in 0..k {
+            let y: f64 = self.axes.row(a).iter().zip(&centred).map(|(u, x)| u * x).sum();
+            along += y * y / self.variance[a];
+            rest.iter_mut().zip(self.axes.row(a)).for_each(|(r, u)| *r -= y * u);
+        }
+        let across = if k == p { 0.0 } else { rest.iter().map(|r| r * r).sum() };
+        along + across / self.noise
+    }
+
     /// Logarithm of the determinant of the covariance of the columns whose scale is not 0.
     pub fn log_determinant(&self) -> f64 {
         let rest = (self.axes.cols() - self.axes.rows()) as f64;

@@ -7,6 +7,9 @@ use crate::error::{Error, Result};
 use crate::num::Real;
 use crate::run::Run;
 
+/// The logarithm of the joint density of a row and the component nearest to it, if it is too small for a number.
+const BEYOND: f64 = f64::MIN;
+
 /// A mixture of Gaussians.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -35,16 +38,38 @@ impl Mixture {
             let each = out.chunks_exact_mut(k).zip(&one);
             each.for_each(|(of_row, value)| of_row[c] = if *weight > 0.0 { log + value } else { log });
         }
+        let p = self.parts.first().map_or(1, |part| part.mean.len().max(1));
+        rows.chunks_exact(p)
+            .zip(out.chunks_exact_mut(k))
+            .for_each(|(row, joint)| self.compare_far(row, joint));
+    }
+
+    /// Compares the components for a row so far from all of them that the squares of its distances overflow: the nearest one, in units of its
+    /// own variances, has [`BEYOND`], the others minus infinity, as their densities are smaller by a factor without bound.
+    fn compare_far<T: Real>(&self, row: &[T], joint: &mut [f64]) {
+        joint.iter_mut().filter(|log| log.is_nan()).for_each(|log| *log = f64::NEG_INFINITY);
+        if joint.iter().any(|log| *log > f64::NEG_INFINITY) {
+            return;
+        }
+        let scale = row.iter().fold(1.0f64, |most, x| most.max(x.to_f64().abs()));
+        let divided: Vec<f64> = row.iter().map(|x| x.to_f64() / scale).collect();
+        let square = |(part, weight): (&Gaussian, &f64)| match *weight > 0.0 {
+            true => part.far_square(&divided, scale),
+            false => f64::INFINITY,
+        };
+        let squares: Vec<f64> = self.parts.iter().zip(&self.weights).map(square).collect();
+        let least = squares.iter().copied().fold(f64::INFINITY, f64::min);
+        joint.iter_mut().zip(&squares).filter(|(_, s)| **s <= least).for_each(|(log, _)| *log = BEYOND);
     }
 
     /// Converts the logarithms of the joint densities of a row to posterior probabilities of the components; returns the
-    /// log-likelihood of the row.
+    /// log-likelihood of the row, minus infinity if it is too small for a number.
     pub fn normalise(joint: &mut [f64]) -> f64 {
         let largest = joint.iter().fold(f64::NEG_INFINITY, |m, l| m.max(*l));
         joint.iter_mut().for_each(|l| *l = (*l - largest).exp());
         let sum: f64 = joint.iter().sum();
         joint.iter_mut().for_each(|p| *p /= sum);
-        largest + sum.ln()
+        if largest == BEYOND { f64::NEG_INFINITY } else { largest + sum.ln() }
     }
 }
 

@@ -103,6 +103,9 @@ impl Model {
     ) -> Result<Self> {
         let unused = without_effect(method.settings, &settings, &report.settings);
         report.warnings.extend(unused);
+        if report.run.initial_model {
+            report.warnings.extend(settings::replaced_by_init(method.settings, &settings));
+        }
         Ok(Self::new(method, settings, features, ddof, tensors, report)?.naming_constant_columns())
     }
 

@@ -2,7 +2,7 @@
 
 use super::Model;
 use crate::data::{Rows, Sink, Workspace};
-use crate::error::{Error, Result};
+use crate::error::{Error, Needed, Result};
 use crate::num::{Block, Real};
 use crate::run::Run;
 use crate::stats::GatherCorrelations;
@@ -52,8 +52,9 @@ impl Model {
         let solver = self.code().encoder().along_alpha().ok_or_else(|| {
             refused(
                 "the codes of this model have no l1 penalty with a weight alpha",
-                "fit sparse-coder with algorithm='cd'",
+                "give an algorithm with such a penalty, as algorithm='cd' of sparse-coder",
             )
+            .needing(Needed::Path)
         })?;
         self.check_columns("the path of codes", rows)?;
         let wide = |block: &Block<'_, T>| block.data.iter().map(|x| x.to_f64()).collect::<Vec<f64>>();

@@ -6,7 +6,7 @@ use super::code::{Codes, Encoder, RowMap};
 use super::tensor::Tensor;
 use super::{Gaussian, Model};
 use crate::data::{Rows, Sink, Workspace};
-use crate::error::{Error, Result};
+use crate::error::{Error, Needed, Result};
 use crate::num::random::Stream;
 use crate::num::{Block, Matrix, Real, factor, kernel};
 use crate::run::Run;
@@ -254,9 +254,10 @@ impl Model {
             Error::unsupported(
                 format!("posteriors of the codes of the {} model", self.method().key),
                 "its codes are not posterior means of a Gaussian model",
-                "encode the rows, or fit ppca",
+                "encode the rows alone",
             )
             .of_method(self.method().key)
+            .needing(Needed::Posteriors)
         })
     }
 

@@ -17,7 +17,7 @@ use super::apply::ModelEncoder;
 use super::code::{Certificate, RowMap};
 use super::unencoded::Unencoded;
 use crate::data::{Rows, Sink, Workspace};
-use crate::error::{Error, Result};
+use crate::error::{Error, Needed, Result};
 use crate::num::kernel;
 use crate::num::{Block, Matrix, Real};
 use crate::run::Run;
@@ -54,9 +54,10 @@ impl Quality {
             Error::unsupported(
                 format!("the quality of rows (T² and Q) under the {} model", model.method().key),
                 "it has no variances along orthonormal axes onto which rows are projected",
-                "fit pca, neural-pca or sigma-pca, or compute reconstruction errors",
+                "compute reconstruction errors",
             )
             .of_method(model.method().key)
+            .needing(Needed::Axes)
         };
         let tensor = |name: &str| model.tensor(name).ok_or_else(missing);
         let axes = tensor("components")?.to_matrix();

@@ -32,6 +32,10 @@ pub trait Fit: Send + Sync {
         )
         .needing(Needed::Sums))
     }
+    /// Refuses settings with which [`fit_sums`](Self::fit_sums) is not possible whatever the sums, before any row is read.
+    fn check_sums(&self) -> Result<()> {
+        Ok(())
+    }
     /// Whether [`fit_sums`](Self::fit_sums) is possible, so that [`partial_fit`](crate::partial_fit) adds to the sums.
     fn takes_sums(&self) -> bool {
         false

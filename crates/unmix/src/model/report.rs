@@ -71,6 +71,10 @@ pub struct Report {
     /// Diagnostics that only some methods have, by name.
     #[serde(flatten)]
     pub diagnostics: serde_json::Map<String, serde_json::Value>,
+    /// Why no rule may select the number of components of this fit by its likelihood, if so; a warning of the report has the same reason. Not
+    /// stored in files.
+    #[serde(skip)]
+    pub(crate) not_comparable: Option<&'static str>,
     /// What differs between two runs of the same fit.
     #[serde(skip)]
     pub run: RunRecord,
@@ -148,6 +152,7 @@ impl Report {
             stability: None,
             fit: None,
             diagnostics: Default::default(),
+            not_comparable: None,
             run: RunRecord::default(),
         }
     }

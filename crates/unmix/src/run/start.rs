@@ -1,7 +1,7 @@
 //! Warm starts: initial values from a fitted model in place of the method's own.
 
 use super::Run;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::num::Matrix;
 
 /// Initial values from the parameters of a fitted model.
@@ -34,7 +34,7 @@ impl Run<'_> {
         let (rows, cols) = (shape[0], shape[1]);
         self.check_columns(cols, n_features)?;
         if rows < k {
-            let found = format!("it has {rows} components, and this fit has {k}");
+            let found = format!("it has {}, and this fit has {k}", counted(rows as u64, "component"));
             let remedy = format!("choose n_components={rows}, or start from a larger model");
             return Err(refusal(found, remedy).with_numbers(k, rows));
         }
@@ -62,7 +62,7 @@ impl Run<'_> {
         self.check_columns(shape[1], n_features)?;
         let found = dimensions.len();
         if let Some(k) = k.filter(|k| *k != found) {
-            let text = format!("it has {found} subspaces, and this fit has {k}");
+            let text = format!("it has {}, and this fit has {k}", counted(found as u64, "subspace"));
             let remedy = format!("choose n_clusters={found}, or start from another model");
             return Err(refusal(text, remedy).with_numbers(k, found));
         }
@@ -84,7 +84,7 @@ impl Run<'_> {
         if cols == n_features {
             return Ok(());
         }
-        let found = format!("it has {cols} columns, and the rows have {n_features}");
+        let found = format!("it has {}, and the rows have {n_features}", counted(cols as u64, "column"));
         Err(refusal(found, "start from a model of the same columns").with_numbers(n_features, cols))
     }
 }

@@ -93,6 +93,18 @@ pub struct Size {
     pub bic: f64,
     /// Log density of held-out cells, if requested.
     pub cells: Option<HeldOut>,
+    /// Why no rule selects this number, if so: the likelihood has no maximum, or the parameters are not determined by the rows.
+    pub excluded: Option<&'static str>,
+}
+
+impl Size {
+    /// BIC and the negative density of held-out cells, of which a decrease continues the table.
+    fn costs(&self) -> [f64; 2] {
+        match self.excluded {
+            Some(_) => [f64::INFINITY; 2],
+            None => [self.bic, self.cells.map_or(f64::INFINITY, |cells| -cells.mean)],
+        }
+    }
 }
 
 /// Options of the table.
@@ -154,6 +166,12 @@ impl Sizes {
         }
     }
 
+    /// The lines that rules select from: those that are not excluded, or all if every line is.
+    fn candidates(&self) -> impl Iterator<Item = &Size> {
+        let none_left = self.lines.iter().all(|line| line.excluded.is_some());
+        self.lines.iter().filter(move |line| none_left || line.excluded.is_none())
+    }
+
     /// The number of components by `rule`: the smallest if several are equal; `None` if the rule was not requested.
     pub fn get(&self, rule: SizeRule) -> Option<usize> {
         if !self.rules.contains(&rule) {
@@ -163,7 +181,7 @@ impl Sizes {
             return self.parallel;
         }
         if rule == SizeRule::Cells {
-            let each = self.lines.iter().filter_map(|line| Some((line.cells?, line.k)));
+            let each = self.candidates().filter_map(|line| Some((line.cells?, line.k)));
             let best = each.reduce(|best, line| if line.0.improves_on(&best.0) { line } else { best });
             return best.map(|(_, k)| k);
         }
@@ -172,7 +190,7 @@ impl Sizes {
             SizeRule::Bic => Some(line.bic),
             SizeRule::Cells | SizeRule::Parallel => None,
         };
-        let each = self.lines.iter().filter_map(|line| Some((cost(line)?, line.k)));
+        let each = self.candidates().filter_map(|line| Some((cost(line)?, line.k)));
         each.fold(None, |best: Option<(f64, usize)>, (cost, k)| match best {
             Some((least, _)) if cost >= least => best,
             _ => Some((cost, k)),
@@ -209,6 +227,7 @@ impl Sizes {
                 "bic": line.bic,
                 "cells": line.cells.map(|cells| cells.mean),
                 "cells_standard_error": line.cells.map(|cells| cells.standard_error),
+                "excluded": line.excluded,
             })
         };
         let rule = |rule: &SizeRule| json!({"rule": rule.to_string(), "k": self.get(*rule), "estimates": rule.estimates()});
@@ -332,7 +351,7 @@ fn table_of<T: Real>(
             table.end_early(k, size);
             break;
         }
-        let costs = [size.bic, size.cells.map_or(f64::INFINITY, |cells| -cells.mean)];
+        let costs = size.costs();
         worse = if costs.iter().zip(&best).any(|(cost, best)| cost < best) { 0 } else { worse + 1 };
         best.iter_mut().zip(costs).for_each(|(best, cost)| *best = best.min(cost));
         table.lines.push(size);
@@ -340,6 +359,7 @@ fn table_of<T: Real>(
             break;
         }
     }
+    table.warnings.extend(excluded(&table));
     table.warnings.extend(ambiguous(&table));
     Ok(table)
 }
@@ -403,7 +423,8 @@ fn line<T: Real>(
         None => None,
         Some(hidden) => Some(hidden.judge(rows, run, |mut left, run| fit(&settings, &mut left, run))?),
     };
-    Ok((Size { k, log_likelihood, aic, bic, cells }, model.report().n_samples))
+    let excluded = model.report().not_comparable;
+    Ok((Size { k, log_likelihood, aic, bic, cells, excluded }, model.report().n_samples))
 }
 
 fn no_likelihood(method: &Method) -> Error {
@@ -413,6 +434,23 @@ fn no_likelihood(method: &Method) -> Error {
         "choose a method that has one, such as ppca or factor-analysis",
     )
     .of_method(method.key)
+}
+
+/// A sentence for each reason for which numbers of components are not selected.
+fn excluded(table: &Sizes) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for line in &table.lines {
+        let Some(why) = line.excluded else { continue };
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, numbers)) => numbers.push(line.k.to_string()),
+            None => reasons.push((why, vec![line.k.to_string()])),
+        }
+    }
+    let none_left = table.lines.iter().all(|line| line.excluded.is_some());
+    let what = if none_left { "rules have no choice but" } else { "no rule selects" };
+    let sentence =
+        |(why, numbers): (&str, Vec<String>)| format!("{what} {} components: {why}", numbers.join(", "));
+    reasons.into_iter().map(sentence).collect()
 }
 
 /// A sentence if BIC and held-out cells differ much.

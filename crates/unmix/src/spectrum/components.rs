@@ -1,7 +1,7 @@
 //! Number of components to keep: all, a number, a fraction of the variance, or the result of a rule.
 
 use crate::choices::choices;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::model::named_share;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::ops::RangeInclusive;
@@ -196,7 +196,10 @@ impl Bounds<'_> {
         let Bounds { n, p, origin, .. } = self;
         let most = self.most();
         format!(
-            "{origin} has {n} rows and {p} columns, so there are at most min({n}, {p}) = {most} components"
+            "{origin} has {} and {}, so there are at most min({n}, {p}) = {}",
+            counted(n, "row"),
+            counted(p as u64, "column"),
+            counted(most as u64, "component")
         )
     }
 

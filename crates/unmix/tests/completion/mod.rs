@@ -6,6 +6,7 @@ mod recovery;
 mod ridge;
 mod rows;
 mod soft;
+mod unseen;
 
 use crate::made::{numbers, settings, try_fit};
 use unmix::internal::num::random::Stream;

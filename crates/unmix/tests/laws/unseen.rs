@@ -124,6 +124,9 @@ const REFUSED: &[(&str, &str, &str, &str, &str)] = &[
         "the mode guarantees an objective that never falls",
     ),
     ("rfn", "e_step", "dead_unit=zero", "cannot be normalised", "the mode normalises every unit"),
+    ("rfn", "batch_size", "e_step=c", "leave batch_size out", "a step on a batch can decrease the objective"),
+    ("rfn", "dropout", "e_step=c", "leave dropout out", "random codes can decrease the objective"),
+    ("rfn", "input_noise", "e_step=c", "leave input_noise out", "random rows can decrease the objective"),
     (
         "stacked-rfn",
         "e_step",

@@ -100,6 +100,28 @@ fn settings_that_exclude_each_other_are_refused_with_what_would_work() {
     }
 }
 
+/// What only the plain mode has is refused by the others, and its defaults are not.
+#[test]
+fn guaranteed_modes_refuse_batches_dropout_and_noise() {
+    let x = falling(40, 5, 1);
+    for mode in ["cascade", "coordinate"] {
+        for (name, value) in
+            [("batch_size", json!(20)), ("dropout", json!(0.25)), ("input_noise", json!(0.25))]
+        {
+            let given = json!({"n_components": 3, "max_iter": 3, "e_step": mode, name: value});
+            let text = try_fit("rfn", &settings(given), &x, 5).map(|_| ()).unwrap_err().to_string();
+            let begins = format!("{name}={value} is not possible: e_step='{mode}' guarantees");
+            assert!(text.starts_with(&begins), "{text}");
+            assert!(text.ends_with(&format!("leave {name} out, or choose e_step='plain'")), "{text}");
+        }
+        let defaults = json!({
+            "n_components": 3, "max_iter": 3, "e_step": mode, "batch_size": null, "dropout": 0, "input_noise": 0.0
+        });
+        let model = fit(&x, 5, defaults);
+        assert!(!warned(&model, "has no effect"), "{:?}", model.report().warnings);
+    }
+}
+
 #[test]
 fn codes_beyond_memory_are_refused_before_anything_is_read() {
     let x = falling(1000, 4, 1);

@@ -200,6 +200,27 @@ fn a_fit_continues_from_a_model() {
 }
 
 #[test]
+fn several_starts_are_announced_as_unused_with_a_model_to_start_from() {
+    let x = falling(80, 6, 3);
+    let given = json!({"n_components": 3, "max_iter": 5});
+    let first = fit(&x, 6, given.clone());
+    let from = |n_init: u64| {
+        let mut all = settings(given.clone());
+        all.insert("n_init".into(), n_init.into());
+        let run = Run { init: Some(&first), ..on_threads(1) };
+        unmix::fit("rfn", &all, &mut AnyRows::F64(Rows::from_slice(&x, 6).unwrap()), &run).unwrap()
+    };
+    let (one, three) = (from(1), from(3));
+    let words = "n_init=3 has no effect here: one start is made, from the given model";
+    assert!(three.report().warnings.iter().any(|w| w == words), "{:?}", three.report().warnings);
+    assert!(!one.report().warnings.iter().any(|w| w.contains("n_init")), "{:?}", one.report().warnings);
+    assert_eq!(one.tensors(), three.tensors());
+    // Without a model it has an effect.
+    let cold = fit(&x, 6, json!({"n_components": 3, "max_iter": 5, "n_init": 3}));
+    assert!(!cold.report().warnings.iter().any(|w| w.contains("n_init")), "{:?}", cold.report().warnings);
+}
+
+#[test]
 fn of_several_starts_the_best_is_kept() {
     let x = biclusters("D1", 1, 2).unwrap().x.into_vec();
     let mut better = 0;

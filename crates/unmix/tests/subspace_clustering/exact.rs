@@ -125,6 +125,22 @@ fn single_precision_finds_the_same_clusters() {
 }
 
 #[test]
+fn several_starts_are_announced_as_unused_with_a_model_to_start_from() {
+    let made = union(12, &[2, 3], 60, 0.1, 8);
+    let spec = SubspaceClustering { algorithm: Algorithm::KSubspaces, ..spec(2, 3) };
+    let first = fit(&spec, &made.x);
+    let warnings = |n_init: u64| {
+        let mut rows = Rows::from_slice(made.x.as_slice(), 12).unwrap();
+        let run = unmix::Run { init: Some(&first), ..on_threads(2) };
+        let model = SubspaceClustering { n_init, ..spec.clone() }.fit(&mut rows, &run).unwrap();
+        model.report().warnings.iter().filter(|w| w.contains("n_init")).cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(warnings(3), ["n_init=3 has no effect here: one start is made, from the given model"]);
+    // The default requests nothing.
+    assert!(warnings(SubspaceClustering::default().n_init).is_empty());
+}
+
+#[test]
 fn a_fit_starts_from_the_subspaces_of_a_model() {
     let made = union(12, &[2, 3], 60, 0.1, 8);
     for algorithm in [Algorithm::SscKSubspaces, Algorithm::KSubspaces, Algorithm::PpcaMixture] {
@@ -142,8 +158,34 @@ fn a_fit_starts_from_the_subspaces_of_a_model() {
         let narrow = Matrix::from_fn(30, 5, |i, j| made.x[(i, j)]);
         assert!(message(from(&first, &narrow)).contains("it has 12 columns, and the rows have 5"));
         let one = fit(&SubspaceClustering { n_clusters: Some(1), ..spec.clone() }, &made.x);
-        assert!(message(from(&one, &made.x)).contains("it has 1 subspaces, and this fit has 2"));
+        assert!(message(from(&one, &made.x)).contains("it has 1 subspace, and this fit has 2"));
         let plain = pca(json!({}), made.x.as_slice(), 12);
         assert!(message(from(&plain, &made.x)).contains("the pca model has no subspaces"));
+    }
+}
+
+#[test]
+fn a_start_that_is_not_used_is_warned_of() {
+    let made = union(12, &[2, 3], 60, 0.1, 8);
+    for (algorithm, used) in [
+        (Algorithm::Ssc, false),
+        (Algorithm::Shape, false),
+        (Algorithm::SscKSubspaces, true),
+        (Algorithm::KSubspaces, true),
+        (Algorithm::PpcaMixture, true),
+    ] {
+        let spec = SubspaceClustering { algorithm, ..spec(2, 3) };
+        let first = fit(&spec, &made.x);
+        let mut rows = Rows::from_slice(made.x.as_slice(), made.x.cols()).unwrap();
+        let again = spec.fit(&mut rows, &unmix::Run { init: Some(&first), ..on_threads(2) }).unwrap();
+        let about = |model: &Model| {
+            model.report().warnings.iter().any(|w| w.starts_with("init has no effect here: "))
+        };
+        assert_eq!(
+            (about(&first), about(&again)),
+            (false, !used),
+            "{algorithm:?}: {:?}",
+            again.report().warnings
+        );
     }
 }

@@ -86,6 +86,27 @@ fn likelihood_and_probabilities_are_those_of_the_definition() {
 }
 
 #[test]
+fn rows_whose_squares_overflow_are_in_the_cluster_of_their_direction() {
+    let made = union(7, &[1, 3], 60, 0.3, 2);
+    for center in [false, true] {
+        let model = fit(&SubspaceClustering { center, ..spec(2, 2) }, &made.x);
+        let times = |scale: f64| -> Vec<f64> { made.x.as_slice().iter().map(|x| scale * x).collect() };
+        // So far away probabilities are 0 or 1, by the direction alone.
+        let (near, want) = (probabilities(&model, &times(1e9)), assigned(&model, &times(1e9)));
+        assert!(near.iter().all(|p| *p == 0.0 || *p == 1.0), "center={center}");
+        for scale in [1e160, 1e300] {
+            let far = times(scale);
+            assert_eq!(probabilities(&model, &far), near, "center={center} {scale:e}");
+            assert_eq!(assigned(&model, &far), want, "center={center} {scale:e}");
+            assert!(
+                scores(&model, &far).iter().all(|s| *s == f64::NEG_INFINITY),
+                "center={center} {scale:e}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_fit_starts_from_all_parameters_of_a_mixture() {
     let made = union(8, &[2, 2, 2], 80, 0.4, 3);
     for center in [false, true] {

@@ -21,7 +21,7 @@ impl<T: Real> Rows<'_, T> {
     pub(crate) fn not_finite_at(&self, method: &str, row: u64, column: usize, x: f64) -> Error {
         Error::NotFinite {
             method: method.into(),
-            row,
+            row: self.number_of(row),
             column,
             name: self.name(column).map(Into::into),
             what: match x {

@@ -33,6 +33,7 @@ mod settings;
 mod soft;
 mod start;
 mod tree;
+mod unseen;
 mod variational;
 
 use super::{Accepts, Fit, Method, needs};
@@ -222,7 +223,7 @@ impl MatrixCompletion {
         let Fitted { ended, path, warnings, sweeps } = fitted;
         let kept = cells.supported(&ended.state);
         let state = cells.reduced(&ended.state, &kept);
-        let tensors = cells.tensors(&state, path.as_deref(), run)?;
+        let tensors = cells.tensors(&state, (path.as_deref(), self.is_penalised()), run)?;
         let mut report = Report::closed_form(
             self.algorithm.name(),
             rows.n_rows().unwrap_or(0) as f64,
@@ -248,6 +249,11 @@ impl MatrixCompletion {
         Model::fitted(&METHOD, settings, rows.features().clone(), 0, tensors, report)
     }
 
+    /// Whether parameters are penalised by a given weight, instead of having a prior.
+    fn is_penalised(&self) -> bool {
+        self.algorithm != CompletionAlgorithm::PpcaEm && matches!(self.alpha, Alpha::Weight(_))
+    }
+
     fn fit_warnings<T: Real>(&self, rows: &Rows<'_, T>, cells: &Cells, kept: usize) -> Vec<String> {
         let mut out: Vec<String> = nothing_missing(cells).into_iter().collect();
         let empty: Vec<usize> = (0..cells.of_column.len()).filter(|j| cells.of_column[*j] == 0).collect();
@@ -257,18 +263,13 @@ impl MatrixCompletion {
                 1 => format!("column {first}{name} has no observed cell"),
                 m => format!("{m} columns have no observed cell, the first of them column {first}{name}"),
             };
-            let has_prior = match self.algorithm {
-                CompletionAlgorithm::Als => matches!(self.alpha, Alpha::Auto(_)),
-                CompletionAlgorithm::SoftImpute => false,
-                CompletionAlgorithm::PpcaEm => true,
+            let errors = match self.is_penalised() {
+                true => "which assume that such a column varies as those with cells do",
+                false => "those of the prior",
             };
-            let errors = match has_prior {
-                true => "with the standard errors of the prior",
-                false => {
-                    "with standard errors that do not include how much such a column varies, because a penalty is no prior"
-                }
-            };
-            out.push(format!("{more}: imputed values there are the mean, {errors}"));
+            out.push(format!(
+                "{more}: imputed values there are the mean and the offset of the row, with standard errors {errors}"
+            ));
         }
         let rows_without = rows.n_rows().unwrap_or(0) as usize - cells.n_rows_seen;
         if rows_without > 0 {

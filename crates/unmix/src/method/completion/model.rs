@@ -2,6 +2,7 @@
 
 use super::cells::Cells;
 use super::soft::PathPoint;
+use super::unseen;
 use super::variational::State;
 use crate::data::Workspace;
 use crate::error::{Error, Result};
@@ -10,7 +11,7 @@ use crate::model::{
 };
 use crate::num::{Matrix, Real};
 use crate::run::Run;
-use crate::stats::gaps::{Conditional, LinePosteriors, LinearGaussian, Precision, triangle};
+use crate::stats::gaps::{Conditional, LinePosteriors, LinearGaussian, Precision, Unseen, triangle};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -49,12 +50,17 @@ impl Cells {
         }
     }
 
-    /// The tensors of the model file, in the units of the cells.
+    /// The tensors of the model file, in the units of the cells; if parameters were `penalised`, with the moments of lines without cells.
     ///
     /// # Errors
     ///
     /// A stop that was requested.
-    pub(super) fn tensors(&self, at: &State, path: Option<&[PathPoint]>, run: &Run<'_>) -> Result<Tensors> {
+    pub(super) fn tensors(
+        &self,
+        at: &State,
+        (path, penalised): (Option<&[PathPoint]>, bool),
+        run: &Run<'_>,
+    ) -> Result<Tensors> {
         let rows = self.rows_beside(at, run)?;
         let (k, dtype) = (at.sizes.factors.len(), self.dtype);
         let (of_rows, of_columns) = at.sizes.offsets.unwrap_or((0.0, 0.0));
@@ -68,12 +74,6 @@ impl Cells {
         let mean: Vec<f64> = (0..p).map(|j| self.centre + offset(&at.columns, j, of_columns)).collect();
         let row_offsets: Vec<f64> = (0..n).map(|i| offset(&rows, i, of_rows)).collect();
         let noise = (at.sizes.noise * self.unit * self.unit).max(dtype.least());
-        let ones = vec![1.0; k];
-        let errors = |posteriors: &LinePosteriors, scale: &[f64], sd: f64| {
-            let scale: Vec<f64> =
-                scale.iter().copied().chain(at.sizes.offsets.map(|_| sd * self.unit)).collect();
-            Tensor::matrix(&scaled(posteriors, &scale), dtype)
-        };
         let variance: Vec<f64> = (0..k).map(|a| components.row(a).iter().map(|v| v * v).sum()).collect();
         let described = LinearParameters {
             components: &components,
@@ -84,28 +84,54 @@ impl Cells {
             noise_scale: None,
             second_rotation: None,
         };
-        // With penalised least squares, columns have no errors, and the prior of the rows is that of the penalty.
-        let last = match &at.ridge {
-            None => ("column_errors", errors(&at.columns, &root, of_columns)),
-            Some(prior) => {
-                let each = |a: usize, b: usize| if b == 0 { prior[a].constant } else { prior[a].per_cell };
-                ("row_prior", Tensor::matrix(&Matrix::from_fn(prior.len(), 2, each), dtype))
-            }
-        };
+        // With penalised least squares the prior of the rows is that of the penalty.
+        let prior = at.ridge.as_ref().map(|prior| {
+            let each = |a: usize, b: usize| if b == 0 { prior[a].constant } else { prior[a].per_cell };
+            ("row_prior", Tensor::matrix(&Matrix::from_fn(prior.len(), 2, each), dtype))
+        });
         let own = [
             ("noise_variance", Tensor::scalar(noise, dtype)),
             ("component_variance", Tensor::vector(&variance, dtype)),
             ("row_codes", Tensor::matrix(&codes, dtype)),
             ("row_offsets", Tensor::vector(&row_offsets, dtype)),
             ("row_offset_scale", Tensor::scalar(of_rows * self.unit, dtype)),
-            ("row_errors", errors(&rows, &ones, of_rows)),
-            last,
         ];
+        let errors = self.errors(at, &rows, penalised);
         let path = path.map(|path| {
             let each = |t: usize, c: usize| [path[t].alpha, path[t].rank as f64, path[t].held_out][c];
             ("path", Tensor::matrix(&Matrix::from_fn(path.len(), 3, each), dtype))
         });
-        Ok(described.tensors(dtype, own.into_iter().chain(path)))
+        Ok(described.tensors(dtype, own.into_iter().chain(prior).chain(errors).chain(path)))
+    }
+
+    /// The covariances of the parameters of both sides, as tensors. Where parameters were penalised, columns with cells have none, and lines
+    /// without cells vary as those with cells do.
+    fn errors(&self, at: &State, rows: &LinePosteriors, penalised: bool) -> Vec<(&'static str, Tensor)> {
+        let (of_rows, of_columns) = at.sizes.offsets.unwrap_or((0.0, 0.0));
+        let offset = |sd: f64| at.sizes.offsets.map(|_| sd * self.unit);
+        let row_scale: Vec<f64> = at.sizes.factors.iter().map(|_| 1.0).chain(offset(of_rows)).collect();
+        let root = at.sizes.factors.iter().map(|g| g.sqrt() * self.unit);
+        let column_scale: Vec<f64> = root.chain(offset(of_columns)).collect();
+        let mut row_errors = scaled(rows, &row_scale);
+        let mut out = Vec::new();
+        if at.ridge.is_none() {
+            out.push(("column_errors", Tensor::matrix(&scaled(&at.columns, &column_scale), self.dtype)));
+        }
+        if penalised && !row_scale.is_empty() {
+            let found = self.unseen(at, rows);
+            let row = unseen::scaled(&found.row, &row_scale);
+            let empty = (0..rows.len()).filter(|i| self.by_row.row(*i).0.is_empty());
+            empty.for_each(|i| row_errors.row_mut(i).copy_from_slice(&row));
+            out.push(("unseen_row_errors", Tensor::vector(&row, self.dtype)));
+            if self.of_column.contains(&0) {
+                let column = unseen::scaled(&found.column, &column_scale);
+                let own = |j: usize, a: usize| if self.of_column[j] == 0 { column[a] } else { 0.0 };
+                let table = Matrix::from_fn(self.of_column.len(), column.len(), own);
+                out.push(("column_errors", Tensor::matrix(&table, self.dtype)));
+            }
+        }
+        out.push(("row_errors", Tensor::matrix(&row_errors, self.dtype)));
+        out
     }
 }
 
@@ -142,7 +168,11 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
         let loadings = Matrix::from_fn(p, q, |j, a| if a < k { components[(a, j)] } else { scale });
         let density = LinearGaussian::new(mean.f64s(), loadings, vec![noise; p]);
         let prior = (0..q).map(|a| Precision { constant: prior[(a, 0)], per_cell: prior[(a, 1)] }).collect();
-        let conditional = Arc::new(Conditional::new(density).with_prior(prior));
+        let conditional = Conditional::new(density).with_prior(prior);
+        let conditional = Arc::new(match unseen_of(tensors, (k, q), scale)? {
+            Some(unseen) => conditional.with_unseen(unseen),
+            None => conditional,
+        });
         return Code::new(Completer { conditional, k }, LinearDecoder::new(mean.clone(), components));
     }
     let errors = require(tensors, "column_errors", &[Some(p), None])?.to_matrix();
@@ -169,6 +199,34 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let density = LinearGaussian::new(mean.f64s(), loadings, vec![noise; p]);
     let encoder = Completer { conditional: Arc::new(Conditional::with_errors(density, covariances, 1)), k };
     Code::new(encoder, LinearDecoder::new(mean.clone(), components))
+}
+
+/// The moments of rows and columns without cells, in the units of the factors; `None` of a model whose parameters were not penalised.
+fn unseen_of(tensors: &Tensors, (k, q): (usize, usize), scale: f64) -> Result<Option<Unseen>> {
+    if !tensors.contains_key("unseen_row_errors") {
+        return Ok(None);
+    }
+    let row = require(tensors, "unseen_row_errors", &[Some(triangle(q))])?.f64s();
+    let over = if scale > 0.0 { 1.0 / scale } else { 0.0 };
+    let units: Vec<f64> = (0..q).map(|a| if a < k { 1.0 } else { over }).collect();
+    let row = unseen::scaled(&row, &units);
+    let p = require(tensors, "mean", &[None])?.shape()[0];
+    let (mut column, mut columns) = (vec![0.0; triangle(q + 1)], vec![false; p]);
+    if tensors.contains_key("column_errors") {
+        let errors = require(tensors, "column_errors", &[Some(p), Some(triangle(q))])?.to_matrix();
+        columns.iter_mut().enumerate().for_each(|(j, c)| *c = errors.row(j).iter().any(|x| *x != 0.0));
+        if let Some(j) = columns.iter().position(|unseen| *unseen) {
+            let own = errors.row(j);
+            column[..triangle(k)].copy_from_slice(&own[..triangle(k)]);
+            if q > k {
+                // The offset of the row has a known loading: between the factors and the mean there is a line of zeros.
+                let last = triangle(q);
+                column[last..last + k].copy_from_slice(&own[triangle(k)..triangle(k) + k]);
+                column[last + q] = own[triangle(k) + k];
+            }
+        }
+    }
+    Ok(Some(Unseen { row, column, columns }))
 }
 
 /// `E[a | x]` of the factors of a row, whose offset is treated as an additional factor.

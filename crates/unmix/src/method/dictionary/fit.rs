@@ -3,7 +3,7 @@
 use super::model::{self, Order, parameters};
 use super::{Alpha, AtomNorm, Coder, DictionaryAlgorithm, DictionaryLearning, METHOD};
 use crate::data::{Features, Rows, check_n_rows, no_columns};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::machine::check_memory;
 use crate::method::as_map;
 use crate::model::{Model, Outcome, Report, Tensor, replaced_by_table};
@@ -86,7 +86,7 @@ impl DictionaryLearning {
             Some(k) => {
                 let origin = rows.origin();
                 check_count(k, 1..=n as usize, || {
-                    format!("{origin} has {n} rows, and there are at most as many atoms as rows")
+                    format!("{origin} has {}, and there are at most as many atoms as rows", counted(n, "row"))
                 })?;
                 Ok(k)
             }
@@ -125,8 +125,8 @@ impl DictionaryLearning {
         let refused =
             |why: String, remedy: &str| Err(Error::setting("dict_init", shape.clone(), why, remedy));
         if atoms.cols() != p {
-            let remedy = format!("give atoms as rows of {p} numbers");
-            return refused(format!("the rows have {p} columns"), &remedy);
+            let remedy = format!("give atoms as rows of {}", counted(p as u64, "number"));
+            return refused(format!("the rows have {}", counted(p as u64, "column")), &remedy);
         }
         if let Some(k) = self.n_components.filter(|k| *k != atoms.rows()) {
             return refused(

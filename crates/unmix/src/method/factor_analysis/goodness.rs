@@ -16,6 +16,7 @@ use super::row_moments::RowMoments;
 use super::search::SearchResult;
 use crate::error::Result;
 use crate::num::{Matrix, factor};
+use crate::run::Outcome;
 use crate::select::ln_gamma;
 use serde_json::{Map, Value};
 
@@ -24,8 +25,8 @@ pub(super) fn parameters(p: f64, q: f64) -> f64 {
     p * q - 0.5 * q * (q - 1.0) + 2.0 * p
 }
 
-/// The statistics of fit, by name. Those that cannot be computed are `null`, with the reason in `tests`: missing cells, singular
-/// correlations, or no degrees of freedom.
+/// The statistics of fit, by name; the uniquenesses of `n_heywood` columns are at their lower bound. Those that cannot be computed are `null`,
+/// with the reason in `tests`: missing cells, singular correlations, or no degrees of freedom. Otherwise `tests` is where they were computed.
 ///
 /// # Errors
 ///
@@ -33,7 +34,7 @@ pub(super) fn parameters(p: f64, q: f64) -> f64 {
 pub(super) fn goodness(
     row_moments: &RowMoments,
     found: &SearchResult,
-    q: usize,
+    (q, n_heywood): (usize, usize),
 ) -> Result<Map<String, Value>> {
     let (p, q, n) = (row_moments.varying.len() as f64, q as f64, row_moments.n);
     let mut out = Map::new();
@@ -77,13 +78,33 @@ pub(super) fn goodness(
     put("bartlett_chi_square", sphere(none));
     put("bartlett_degrees_of_freedom", Some(degrees_none));
     put("bartlett_p_value", sphere(chi_square_above(none, degrees_none)));
-    let tests = if tested {
-        "at the maximum of the likelihood"
-    } else {
-        "no test of the fit, because no degrees of freedom are left"
+    let tests = match tested {
+        true => where_tested(found.outcome, n_heywood),
+        false => "no test of the fit, because no degrees of freedom are left".into(),
     };
     out.insert("tests".into(), tests.into());
     Ok(out)
+}
+
+/// Where the statistics were computed. Their distributions are those at a maximum inside the bounds.
+fn where_tested(outcome: Outcome, n_heywood: usize) -> String {
+    let at_floor = match n_heywood {
+        0 => None,
+        1 => Some("the uniqueness of 1 column is at noise_floor (a Heywood case)".to_string()),
+        n => Some(format!("the uniquenesses of {n} columns are at noise_floor (Heywood cases)")),
+    };
+    let early =
+        (!outcome.is_success()).then(|| format!("the fit did not converge (outcome '{}')", outcome.name()));
+    match (early, at_floor) {
+        (None, None) => "at the maximum of the likelihood".into(),
+        (None, Some(floor)) => {
+            format!("at the maximum of the likelihood within noise_floor, approximate, because {floor}")
+        }
+        (Some(early), None) => format!("below the maximum of the likelihood, approximate, because {early}"),
+        (Some(early), Some(floor)) => {
+            format!("below the maximum of the likelihood, approximate, because {early}, and {floor}")
+        }
+    }
 }
 
 /// The entries where the correlations have no inverse: of rows with `gaps`, of more rows than columns, or of fewer.

@@ -205,17 +205,12 @@ impl FactorAnalysis {
     /// Those of [`fit`](Self::fit) that do not need rows; sums too large for their type.
     pub fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
         METHOD.begin_sums(self, sums)?;
-        sparse::needs_rows(self.prior)?;
+        Fit::check_sums(self)?;
         self.check_start(run)?;
         let scatter = sums.total();
         let p = scatter.mean.len();
         let counted = sums.n_counted();
         self.check(counted, p, "the sums")?;
-        if let Components::Rule(rule @ (Rule::Parallel | Rule::Cells | Rule::Aic)) = self.n_components {
-            let why = "this rule needs the rows, but the model holds only sums over them, as after incremental fits and merges";
-            let rule = format!("'{}'", rule.name());
-            return Err(Error::setting("n_components", rule, why, "choose a number, or 'bic'"));
-        }
         let row_moments = RowMoments::of_sums(&scatter, sums.dtype())?;
         let solve = || {
             let q = self.count(&row_moments, counted.min(p as u64) as usize, run)?;
@@ -391,6 +386,17 @@ impl Fit for FactorAnalysis {
     }
     fn takes_sums(&self) -> bool {
         true
+    }
+    fn check_sums(&self) -> Result<()> {
+        sparse::needs_rows(self.prior)?;
+        match self.n_components {
+            Components::Rule(rule @ (Rule::Parallel | Rule::Cells | Rule::Aic)) => {
+                let why = "this rule needs the rows, but the model holds only sums over them, as after incremental fits and merges";
+                let rule = format!("'{}'", rule.name());
+                Err(Error::setting("n_components", rule, why, "choose a number, or 'bic'"))
+            }
+            _ => Ok(()),
+        }
     }
     fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
         Self::fit_sums(self, sums, features, run)

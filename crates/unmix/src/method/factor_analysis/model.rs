@@ -5,7 +5,7 @@ use super::rotation::{Rotated, rotate};
 use super::row_moments::RowMoments;
 use super::search::{Problem, SearchResult};
 use super::settings::{FactorAlgorithm, FactorAnalysis};
-use super::{METHOD, likelihood::Moments};
+use super::{METHOD, determined, likelihood::Moments};
 use crate::data::Features;
 use crate::error::Result;
 use crate::model::{
@@ -56,11 +56,14 @@ impl FactorAnalysis {
         (report.residual, report.tol) = (Some(found.residual), Some(self.tol));
         report.n_constant = row_moments.n_constant;
         report.tell_rounding();
-        report.fit = Some(Value::Object(goodness(row_moments, found, *q)?));
+        let heywood = heywood(row_moments, fitted.problem, &found.point.log_psi);
+        report.fit = Some(Value::Object(goodness(row_moments, found, (*q, heywood.len()))?));
+        report.not_comparable =
+            (!determined(row_moments.varying.len() as f64, *q as f64)).then_some(NOT_DETERMINED);
         report.warnings.extend(warnings(&WarningInput {
             row_moments,
             features,
-            heywood: &heywood(row_moments, fitted.problem, &found.point.log_psi),
+            heywood: &heywood,
             q: *q,
             k: found.point.k.min(*q),
             by_likelihood: true,
@@ -203,6 +206,9 @@ impl FactorAnalysis {
         })
     }
 }
+
+/// Why no rule selects more factors than the Ledermann bound allows.
+const NOT_DETERMINED: &str = "they are more than the Ledermann bound allows, so that loadings and uniquenesses are not determined by the covariance";
 
 /// Columns whose uniqueness is at its lower bound.
 pub(super) fn heywood(row_moments: &RowMoments, problem: &Problem<'_>, log_psi: &[f64]) -> Vec<usize> {

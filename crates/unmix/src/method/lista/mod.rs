@@ -36,7 +36,7 @@ mod sums;
 
 use super::{Accepts, Fit, Method, needs};
 use crate::data::Rows;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::model::{Model, Tensors};
 use crate::num::Real;
 use crate::run::Run;
@@ -107,11 +107,15 @@ impl Lista {
         let shape = format!("{} x {}", codes.rows(), codes.cols());
         let (why, remedy) = match () {
             () if codes.cols() != m => {
-                let why = format!("there are {m} atoms, and the codes have {} numbers a row", codes.cols());
+                let why = format!(
+                    "the number of atoms is {m}, and the codes have {} a row",
+                    counted(codes.cols() as u64, "number")
+                );
                 (why, "give a number for each atom")
             }
             () if codes.rows() as u64 != n => {
-                let why = format!("{origin} has {n} rows, and there are codes of {}", codes.rows());
+                let why =
+                    format!("{origin} has {}, and there are codes of {}", counted(n, "row"), codes.rows());
                 (why, "give the codes of the rows of the fit")
             }
             () => match codes.as_slice().iter().position(|x| !x.is_finite()) {

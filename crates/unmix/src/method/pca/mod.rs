@@ -23,7 +23,7 @@ mod settings;
 
 use super::{Accepts, Fit, Method, needs};
 use crate::data::{Features, Rows, check_n_rows};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::model::{Model, Sums};
 use crate::num::Real;
 use crate::num::threads::on_pool;
@@ -209,7 +209,9 @@ impl Pca {
             Components::Rule(Rule::Mle) if n < p as u64 => outside(
                 &"'mle'",
                 format!(
-                    "Minka's rule needs at least as many rows as columns, and {origin} has {n} rows and {p} columns"
+                    "Minka's rule needs at least as many rows as columns, and {origin} has {} and {}",
+                    counted(n, "row"),
+                    counted(p as u64, "column")
                 ),
                 "choose a number, a share, 'minka', or another rule such as 'bic'",
             ),
@@ -314,6 +316,12 @@ impl Fit for Pca {
     }
     fn takes_sums(&self) -> bool {
         true
+    }
+    fn check_sums(&self) -> Result<()> {
+        match self.n_components {
+            Components::Rule(Rule::Parallel | Rule::Cv) => Err(self.needs_rows()),
+            _ => Ok(()),
+        }
     }
     fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
         self.fit_sums(sums, features, run)

@@ -14,6 +14,10 @@ use crate::spectrum::{check_count, check_total, no_variance_of};
 use crate::stats::GatherChecksum;
 use crate::stats::gaps::{GatherObserved, ObservedCells};
 
+/// Why the likelihood of a fit to rows with missing cells cannot be compared with those of other numbers of components.
+const UNBOUNDED: &str =
+    "the fit did not converge, because its likelihood is unbounded as the noise variance tends to 0";
+
 impl Problem {
     /// Parameters and report of iterations over the observed cells, for a method with a model of its own.
     pub(crate) fn of_cells<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<(Estimate, Report)> {
@@ -55,7 +59,7 @@ impl Problem {
         (report.n_iter, report.sweeps) = (found.n_iter, sweeps);
         (report.residual, report.tol) = (Some(found.residual).filter(|r| r.is_finite()), Some(self.tol));
         let value = found.objective.last().copied().unwrap_or(f64::NAN);
-        report.objective = found.objective;
+        report.objective.clone_from(&found.objective);
         report.n_constant = n_constant(&observed);
         if observed.has_gaps() {
             report.rows_checksum = Some(rows.sweep(run, "checksum", &GatherChecksum)?.checksum());
@@ -65,6 +69,12 @@ impl Problem {
         report.warnings.extend(warning_of_empty_rows(observed.empty));
         if estimate.noise <= cells.floor {
             report.warnings.push("the noise variance is at its lower bound, noise_floor".into());
+        }
+        if cells.is_unbounded(&found) {
+            report.not_comparable = Some(UNBOUNDED);
+            let has_floor = self.method.settings.iter().any(|s| s.name == "noise_floor");
+            let floor = if has_floor { ", or set noise_floor, as in noise_floor=1e-8" } else { "" };
+            report.warnings.push(format!("with {k} components {UNBOUNDED}: choose fewer{floor}"));
         }
         report.fit = Some(criteria(n * value, n, parameters((size.p, report.n_constant), &vec![1; k])));
         let blocks = if self.blocks { bic_blocks(&estimate.variance, k, n) } else { Vec::new() };
@@ -137,7 +147,8 @@ impl Problem {
             let criterion =
                 log_likelihood - 0.5 * n.ln() * parameters((size.p, n_constant(cells.observed)), &vec![1; k]);
             let singular = cells.is_singular(&found, T::DTYPE.eps());
-            if singular && self.noise_floor == 0.0 && best.is_some() {
+            let unbounded = singular || cells.is_unbounded(&found);
+            if unbounded && self.noise_floor == 0.0 && best.is_some() {
                 break;
             }
             match &best {

@@ -29,6 +29,10 @@ const FALL: f64 = 1e-6;
 /// likelihood, such a noise is singular.
 const HALF_OF_DIGITS: f64 = 1.5e-8;
 
+/// Noise variance, as a fraction of the mean variance of a column, below which a fit that has not converged is taken to be on the way to 0:
+/// there the likelihood increases without bound, while the noise decreases ever more slowly.
+const VANISHING: f64 = 1e-6;
+
 /// Result of the iterations.
 #[derive(Clone, Debug)]
 pub(super) struct EmResult {
@@ -130,6 +134,25 @@ impl Cells<'_> {
             _ => LEAST * (1.0 + 1e-9),
         };
         found.model.noise[0] / self.unit[0].powi(2) <= least.max(eps) * self.mean_square()
+    }
+
+    /// Whether the iterations ended before they converged, on the way to a noise of 0: the likelihood has no maximum, so that it must not be
+    /// compared with those of other numbers of components. A lower bound of the noise bounds the likelihood.
+    pub(super) fn is_unbounded(&self, found: &EmResult) -> bool {
+        if self.floor > 0.0 || found.outcome.is_success() {
+            return false;
+        }
+        let noise = found.model.noise[0] / self.unit[0].powi(2);
+        noise <= VANISHING * self.mean_square() || self.are_interpolated(found.model.n_factors())
+    }
+
+    /// Whether some affine subspace of `k` dimensions contains points with the observed cells of every row, if the cells are in general
+    /// position: a row of `c > k` cells is `c - k` conditions on the `(k + 1) (p - k)` parameters of the subspace, one of fewer cells none.
+    fn are_interpolated(&self, k: usize) -> bool {
+        let p = self.observed.count.len();
+        let conditions = |(c, n): (usize, &f64)| n * c.saturating_sub(k) as f64;
+        let all: f64 = self.observed.rows_by_cells.iter().enumerate().map(conditions).sum();
+        k <= p && all <= ((k + 1) * (p - k)) as f64
     }
 
     /// Iterates from `start` until the mean log-likelihood of a row increases by at most the tolerance. If rounding errors lower it, the

@@ -122,6 +122,9 @@ impl Fit for Ppca {
     fn takes_sums(&self) -> bool {
         true
     }
+    fn check_sums(&self) -> Result<()> {
+        self.problem().check_sums(&self.n_components)
+    }
     fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
         self.fit_sums(sums, features, run)
     }

@@ -123,6 +123,16 @@ impl Problem {
         }
     }
 
+    /// Refuses settings that need the rows themselves.
+    pub(crate) fn check_sums(&self, requested: &Components) -> Result<()> {
+        needs_no_rows(requested)?;
+        if self.algorithm == Algorithm::Em {
+            let why = "iterations need the rows, but the model holds only sums over them, as after incremental fits and merges";
+            return Err(Error::setting("algorithm", "'em'", why, "choose 'auto' or 'closed-form'"));
+        }
+        Ok(())
+    }
+
     /// Fits the sums over rows.
     pub(crate) fn fit_sums(
         &self,
@@ -132,7 +142,7 @@ impl Problem {
         features: &Features,
         run: &Run<'_>,
     ) -> Result<Model> {
-        needs_no_rows(requested)?;
+        self.check_sums(requested)?;
         self.method.begin_sums(spec, sums)?;
         let scatter = sums.total();
         let (p, dtype) = (scatter.mean.len(), sums.dtype());
@@ -140,10 +150,6 @@ impl Problem {
         self.check(size)?;
         if !scatter.finite() {
             return Err(Error::Overflow { method: self.method.key.into(), dtype: dtype.name() });
-        }
-        if self.algorithm == Algorithm::Em {
-            let why = "iterations need the rows, but the model holds only sums over them, as after incremental fits and merges";
-            return Err(Error::setting("algorithm", "'em'", why, "choose 'auto' or 'closed-form'"));
         }
         let request = self.request(Solver::CovarianceEigh, None);
         let found =

@@ -216,6 +216,9 @@ impl Rfn {
             let why = format!("e_step='{mode}' guarantees a monotone objective, and {why}");
             Err(Error::setting(name, got, why, remedy))
         };
+        if let Some((name, got, why)) = self.of_plain_mode() {
+            return refused(name, got, why, &format!("leave {name} out, or choose e_step='plain'"));
+        }
         if self.normalize == Normalize::Std {
             let remedy = "choose normalize='rms' or 'none', or e_step='plain'";
             return refused("normalize", "'std'".into(), "this normalisation is not a projection", remedy);
@@ -240,6 +243,18 @@ impl Rfn {
             codes.saturating_mul(tables * T::DTYPE.size() as u64),
             "choose e_step='plain', or fewer components",
         )
+    }
+
+    /// A setting of `e_step='plain'` alone that requests something: its name, its value, and why no guaranteed mode has it.
+    fn of_plain_mode(&self) -> Option<(&'static str, String, &'static str)> {
+        const RANDOM: &str = "random changes of codes and rows can decrease it";
+        const BATCHES: &str = "a step on a mini-batch can decrease the objective of all rows";
+        if let Some(size) = self.batch_size {
+            return Some(("batch_size", size.to_string(), BATCHES));
+        }
+        let rates = [("dropout", self.dropout), ("input_noise", self.input_noise)];
+        let (name, rate) = rates.into_iter().find(|(_, rate)| *rate > 0.0)?;
+        Some((name, rate.to_string(), RANDOM))
     }
 
     fn fit_prepared<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {

@@ -1,7 +1,7 @@
 //! RFN's settings: names, allowed values, descriptions.
 
 use crate::choices::{Automatic, choices};
-use crate::model::{Condition, Counted, Kind, settings};
+use crate::model::{Counted, Kind, settings};
 use serde::{Deserialize, Serialize};
 use std::ops::Bound;
 
@@ -31,7 +31,7 @@ settings! {
         /// matrix of independent components, each with the sign for which its source has positive skewness.
         pub init: Init = "random", Kind::Words(Init::NAMES);
         /// Number of starts, of which the one with the largest objective is kept.
-        pub n_init: u64 = 1, Kind::at_least(1);
+        pub n_init: u64 = 1, Kind::at_least(1), without_init();
         /// Subtract the mean of every column; 'median' for the median, which needs access to rows by column.
         pub center: Center = true, Kind::AnyOf(&[Kind::BOOL, Kind::Words(Median::NAMES)]);
         /// Lower bound on the noise variance of a column, in units of `psi_min_unit`.
@@ -55,12 +55,12 @@ settings! {
         /// Largest absolute loading, in standard deviations of the column; null for no bound.
         pub w_max: Option<f64> = null, Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]), such_as("10.0");
         /// Dropout rate: the probability that a code is set to 0 in an iteration; `e_step='plain'` only.
-        pub dropout: f64 = 0.0, RATE, only(PLAIN);
+        pub dropout: f64 = 0.0, RATE;
         /// Apply dropout after or before the normalisation of codes.
         pub dropout_place: DropoutPlace = "after", Kind::Words(DropoutPlace::NAMES), only(&[&[("dropout", &["!0.0"]), ("e_step", &["\"plain\""])]]);
         /// Amount of corruption of rows before they are encoded during the fit: probability for 'mask' and 'salt-pepper', standard deviation for
         /// 'gaussian', relative to that of the column; `e_step='plain'` only.
-        pub input_noise: f64 = 0.0, RATE, only(PLAIN);
+        pub input_noise: f64 = 0.0, RATE;
         /// Corruption of rows: 'mask' sets entries to 0, 'salt-pepper' to 0 or 1, 'gaussian' adds normal numbers.
         pub input_noise_kind: InputNoiseKind = "mask",
             Kind::Words(InputNoiseKind::NAMES),
@@ -73,7 +73,7 @@ settings! {
         pub dead_unit: DeadUnit = "auto", Kind::Words(DeadUnit::NAMES);
         /// Mini-batch size, at least twice `n_components`: parameters are updated after each batch, from running averages of the sums; null for all
         /// rows at once. `e_step='plain'` only.
-        pub batch_size: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), counting(Counted::Epochs), only(PLAIN);
+        pub batch_size: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(1), Kind::Null]), counting(Counted::Epochs);
     }
     pub(crate) const SETTINGS;
 }
@@ -232,7 +232,5 @@ choices! {
     }
 }
 
-/// Conditions for settings of `e_step='plain'`: the other modes use the codes of all rows, and random codes would make their objective fall.
-const PLAIN: &[&[Condition]] = &[&[("e_step", &["\"plain\""])]];
 /// The interval from 0 to 0.99.
 const RATE: Kind = Kind::number(Bound::Included(0.0), Bound::Included(0.99));

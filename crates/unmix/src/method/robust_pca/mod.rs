@@ -16,8 +16,9 @@
 //!     iterations, the stable form by accelerated proximal gradients with restarts, a refit without shrinkage,
 //!     and the noise estimated from its residuals, repeated until the estimate changes by less than 2 %
 //!     (`stable.rs`);
-//!  3. codes of new rows: least absolute deviations in the row space of `L` (`l1.rs`); with noise, followed by least squares over the
-//!     cells within 4.5 standard deviations of that fit.
+//!  3. codes of rows: least absolute deviations in the row space of `L` (`l1.rs`); with noise, followed by least squares over the
+//!     cells within 4.5 standard deviations of that fit. The rows of the fit are encoded in the same way, and singular values, the axes in
+//!     the row space and the share of the sparse part are those of the low-rank part that the model gives back for them.
 //!
 //! With `standardize`, columns are divided by their median absolute deviations before and multiplied by them after.
 //! A missing cell (NaN) is in neither term. **Cost** `O(n p r)` an iteration; eight tables of the size of the rows in memory.
@@ -42,7 +43,7 @@ use super::{Accepts, Fit, Method, as_map, needs};
 use crate::data::{Features, Rows, check_n_rows, no_columns};
 use crate::error::Result;
 use crate::model::{Model, Outcome, Report, canonical_sign, constant_columns};
-use crate::num::{Dtype, Matrix, Real};
+use crate::num::{Matrix, Real};
 use crate::run::Run;
 use crate::solve::Limits;
 use cells::Cells;
@@ -119,7 +120,7 @@ impl RobustPca {
         rows.pooled(run.threads, || {
             let cells = Cells::read(METHOD.key, rows, self, run)?;
             let found = self.parts(&cells, run)?;
-            self.model(&cells, found, rows.features(), T::DTYPE, run)
+            self.model(&cells, found, rows, run)
         })
     }
 
@@ -145,7 +146,9 @@ impl RobustPca {
         let trial = match self.noise {
             Noise::Std(std) if std > 0.0 => {
                 run.stage("low-rank and sparse part")?;
-                return Ok(noisy(stable.fit(std, basis, run)?, stable.limits.tol));
+                let found = noisy(stable.fit(std, basis, run)?, stable.limits.tol);
+                // The estimate from the residuals is not used: a given noise is known.
+                return Ok(FitResult { noise: std, ..found });
             }
             Noise::Std(_) => None,
             // Without an estimate of the noise there is no form to change to: iterations continue until convergence.
@@ -177,16 +180,42 @@ impl RobustPca {
         Ok(FitResult { n_iter, residual: moved, tol: SETTLED, outcome, ..noisy(rounds, SETTLED) })
     }
 
-    fn model(
+    /// The low-rank part that the model gives back for the rows of the fit, in the row space of that of the fit. The two differ where cells
+    /// near the threshold of the sparse part are counted otherwise, and the row space was found without shrinkage only afterwards.
+    fn given_back<T: Real>(
+        &self,
+        cells: &Cells,
+        found: &FitResult,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+    ) -> Result<Low> {
+        let (n, p) = (cells.x.rows(), cells.x.cols());
+        let (values, right) = axes(cells, &found.low)?;
+        if values.is_empty() {
+            return Ok(Low::none(n, p));
+        }
+        run.stage("codes of the rows")?;
+        let components = cells.in_units(right.clone(), true);
+        let tensors = model::parameters(&components, &values, cells, found.noise, T::DTYPE);
+        let report = Report::closed_form(found.solver, n as f64, p, T::DTYPE, run.seed);
+        let model = Model::fitted(&METHOD, as_map(self), rows.features().clone(), 0, tensors, report)?;
+        let codes = model.encode_to_vec(rows, &Run { checkpoint: None, ..*run })?;
+        let codes = codes.iter().map(|x| x.to_f64()).collect();
+        Ok(Low { left: Matrix::from_vec(n, values.len(), codes), right, values })
+    }
+
+    fn model<T: Real>(
         &self,
         cells: &Cells,
         found: FitResult,
-        features: &Features,
-        dtype: Dtype,
+        rows: &Rows<'_, T>,
         run: &Run<'_>,
     ) -> Result<Model> {
-        let (n, p) = (cells.x.rows(), cells.x.cols());
-        let (singular, components) = axes(cells, &found.low, dtype)?;
+        let (n, p, dtype, features) = (cells.x.rows(), cells.x.cols(), T::DTYPE, rows.features());
+        let low = self.given_back(cells, &found, rows, run)?;
+        let (singular, components) = axes(cells, &low)?;
+        let mut components = cells.in_units(components, true);
+        canonical_sign(&mut components, dtype.eps());
         let mut report = Report::closed_form(found.solver, (n - cells.empty) as f64, p, dtype, run.seed);
         report.outcome = found.outcome;
         report.n_iter = found.n_iter;
@@ -195,7 +224,9 @@ impl RobustPca {
         report.tol = Some(found.tol);
         report.rank = Some(singular.len());
         report.n_constant = cells.n_constant;
-        let share = cells.sparse_share(&found.low.full(), found.noise);
+        // The rows are read again to be encoded.
+        report.sweeps += u64::from(!singular.is_empty());
+        let share = cells.sparse_share(&low.full(), found.noise);
         report.diagnostics.insert("sparse_share".into(), share.into());
         report.warnings = self.fit_warnings(cells, singular.len(), found.noise);
         report.warnings.extend(self.warnings_of_units(cells, features));
@@ -262,8 +293,8 @@ impl RobustPca {
 /// parts is then a thousandth of the deviations.
 const OFFSET: f64 = 1e4;
 
-/// Singular values and right singular vectors of the low-rank part, these in the units of the data.
-fn axes(cells: &Cells, low: &Low, dtype: Dtype) -> Result<(Vec<f64>, Matrix<f64>)> {
+/// Singular values and right singular vectors of a low-rank part, in the units of the scaled cells.
+fn axes(cells: &Cells, low: &Low) -> Result<(Vec<f64>, Matrix<f64>)> {
     let (n, p) = (cells.x.rows(), cells.x.cols());
     let (singular, mut components) = low.axes()?;
     // In columns that are 0 in all rows, components have only rounding errors.
@@ -271,8 +302,6 @@ fn axes(cells: &Cells, low: &Low, dtype: Dtype) -> Result<(Vec<f64>, Matrix<f64>
     for j in (0..p).filter(|&j| cells.n_constant > 0 && zero(j)) {
         (0..components.rows()).for_each(|i| components[(i, j)] = 0.0);
     }
-    let mut components = cells.in_units(components, true);
-    canonical_sign(&mut components, dtype.eps());
     Ok((singular, components))
 }
 

@@ -24,7 +24,7 @@ mod sums;
 
 use super::{Accepts, Fit, Method, as_map, needs};
 use crate::data::Rows;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::model::{Model, Outcome, Report, Tensors};
 use crate::num::{Matrix, Real};
 use crate::run::Run;
@@ -78,7 +78,8 @@ pub(in crate::method) fn admitted<'d>(
     };
     let shape = format!("{} x {}", dictionary.rows(), dictionary.cols());
     if dictionary.cols() != p {
-        let why = format!("{origin} has {p} columns, and the atoms have {}", dictionary.cols());
+        let why =
+            format!("{origin} has {}, and the atoms have {}", counted(p as u64, "column"), dictionary.cols());
         return Err(Error::setting(
             "dictionary",
             shape,

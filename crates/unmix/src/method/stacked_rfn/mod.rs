@@ -21,7 +21,7 @@ mod start;
 use super::rfn::EStep;
 use super::{Accepts, Fit, Method, needs};
 use crate::data::Rows;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::model::Model;
 use crate::num::Real;
 use crate::run::{Run, Start};
@@ -113,7 +113,7 @@ impl StackedRfn {
             Some((name, given)) => Err(Error::setting(
                 name,
                 format!("a list of {given}"),
-                format!("must be one value, or one for each of {n} layers"),
+                format!("must be one value, or one for each of {}", counted(n as u64, "layer")),
                 "give as many values as n_components has",
             )),
             None => Ok(n),

@@ -43,7 +43,7 @@ use crate::spectrum::Bounds;
 use mixture::{InitialMixture, MixtureResult, Part, PpcaMixture, initial_parts};
 use refine::{KSubspaces, RefinementResult, SubspaceFit, nearest};
 use serde_json::{Map, Value};
-use settings::SETTINGS;
+use settings::{ITERATED, SETTINGS};
 use table::Table;
 
 #[doc(hidden)]
@@ -370,6 +370,7 @@ impl SubspaceClustering {
         report.warnings = warnings;
         report.warnings.extend(self.far_from_0(table));
         report.warnings.extend(self.no_clusters(&dimensions, table.p()));
+        report.warnings.extend(self.unused_start(run));
         let settings = as_map(self);
         report.settings = settings.clone();
         report.settings.insert("n_clusters".into(), bases.len().into());
@@ -391,6 +392,13 @@ impl SubspaceClustering {
              through 0; choose center=true, unless 0 has a meaning in these columns"
                 .into()
         })
+    }
+
+    /// The warning that a model to start from is not used: clusters by affinities alone are computed without iterations.
+    fn unused_start(&self, run: &Run<'_>) -> Option<String> {
+        let listed = || ITERATED.map(|name| name.trim_matches('"')).join(" or ");
+        (run.init.is_some() && !self.algorithm.iterates())
+            .then(|| format!("init has no effect here: init is used only with algorithm={}", listed()))
     }
 
     /// The warning that a single cluster, in a subspace of nearly all columns, is not informative.

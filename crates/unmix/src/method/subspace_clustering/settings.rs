@@ -28,12 +28,12 @@ settings! {
             Kind::number(std::ops::Bound::Excluded(1.0), std::ops::Bound::Unbounded), such_as("50"),
             only(&[&[("algorithm", &["\"ssc+k-subspaces\"", "\"ssc\"", "\"ppca-mixture\""])]]);
         /// Number of random starts; the one with the smallest sum of squared distances is kept.
-        pub n_init: u64 = 10, Kind::at_least(1), only(&[&[("algorithm", &["\"k-subspaces\"", "\"ppca-mixture\""])]]);
+        pub n_init: u64 = 10, Kind::at_least(1), only(&[&[("algorithm", &["\"k-subspaces\"", "\"ppca-mixture\""])]]), without_init();
         /// Convergence tolerance: the decrease of the sum of squared distances in an iteration, relative to the sum of squares of the rows; for a
         /// mixture, the increase of the mean log-likelihood per row, in nats.
-        pub tol: f64 = 1e-08, Kind::NON_NEGATIVE, such_as("1e-6"), only(&[&[("algorithm", ITERATED)]]);
+        pub tol: f64 = 1e-08, Kind::NON_NEGATIVE, such_as("1e-6"), only(&[&[("algorithm", &ITERATED)]]);
         /// Maximum number of iterations, of each start.
-        pub max_iter: u64 = 300, Kind::at_least(1), only(&[&[("algorithm", ITERATED)]]);
+        pub max_iter: u64 = 300, Kind::at_least(1), only(&[&[("algorithm", &ITERATED)]]);
         /// Subtract the mean of every column; each component of a mixture then has its own mean. By default nothing is subtracted: subspaces pass
         /// through the origin.
         pub center: bool = false, Kind::BOOL;
@@ -78,4 +78,4 @@ impl Algorithm {
 }
 
 /// Algorithms that iterate.
-const ITERATED: &[&str] = &["\"ssc+k-subspaces\"", "\"k-subspaces\"", "\"ppca-mixture\""];
+pub(super) const ITERATED: [&str; 3] = ["\"ssc+k-subspaces\"", "\"k-subspaces\"", "\"ppca-mixture\""];

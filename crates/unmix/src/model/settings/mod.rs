@@ -73,6 +73,8 @@ pub struct Setting {
     pub also_accepts: &'static [&'static str],
     /// Cases in which it has an effect: all conditions of at least one of these lists hold; always, if there are none.
     pub only: &'static [&'static [Condition]],
+    /// Whether it has an effect only in fits without a model to start from: it is about starts that this model replaces.
+    without_init: bool,
     /// What `n_iter` counts in fits in which it has an effect and is not null.
     counting: Counted,
     /// A possible number, for messages.
@@ -100,6 +102,7 @@ impl Setting {
             with_rows,
             also_accepts: &[],
             only,
+            without_init: false,
             counting: Counted::Iterations,
             example,
             of_other_words,
@@ -111,6 +114,11 @@ impl Setting {
     /// Restricts its effect to these cases.
     pub const fn only(self, cases: &'static [&'static [Condition]]) -> Self {
         Self { only: cases, ..self }
+    }
+
+    /// Restricts its effect to fits without a model to start from.
+    pub(crate) const fn without_init(self) -> Self {
+        Self { without_init: true, ..self }
     }
 
     /// Sets what `n_iter` counts in fits in which it has an effect and is not null; iterations otherwise.
@@ -148,9 +156,9 @@ impl Setting {
         Self { example: Some(example), ..self }
     }
 
-    /// The same setting with other allowed values.
+    /// The same setting with other allowed values, of a method that says itself when it has an effect.
     pub(crate) const fn with_kind(self, kind: Kind) -> Self {
-        Self { kind, only: &[], ..self }
+        Self { kind, only: &[], without_init: false, ..self }
     }
 
     /// Marks its range as checked by the fit, because it depends on the rows.
@@ -347,6 +355,19 @@ pub fn without_effect(
 /// The sentence that a setting has no effect, because it needs a condition.
 fn unused(name: &str, value: &Value, condition: &str) -> String {
     format!("{name}={} has no effect here: {name} is used only with {condition}", shown(value))
+}
+
+/// Sentences about `given` settings of the starts of a fit that are not at their defaults, although it started from a model.
+pub(crate) fn replaced_by_init(settings: &[Setting], given: &Map<String, Value>) -> Vec<String> {
+    let changed =
+        |s: &&Setting| given.get(s.name).is_some_and(|value| !same_value(value, &s.default_value()));
+    // Where it has no effect in any case, there is another sentence.
+    let replaced = settings.iter().filter(|s| s.without_init && s.has_effect(given)).filter(changed);
+    let sentence = |s: &Setting| {
+        let value = shown(given.get(s.name)?);
+        Some(format!("{}={value} has no effect here: one start is made, from the given model", s.name))
+    };
+    replaced.filter_map(sentence).collect()
 }
 
 /// A sentence if the setting `name` is not at its default although the table `table` is given in its place: tables are not among the settings

@@ -97,6 +97,19 @@ pub struct Conditional {
     errors: Option<Errors>,
     /// Prior precisions of the factors, unless all are 1.
     prior: Option<Vec<Precision>>,
+    /// Moments of what had no observed cells in the fit, where no prior describes it.
+    unseen: Option<Unseen>,
+}
+
+/// How much rows and columns without observed cells vary, where parameters were penalised: a penalty is no prior.
+#[derive(Clone, Debug)]
+pub(crate) struct Unseen {
+    /// Second moments of the factors of a row: a lower triangle.
+    pub(crate) row: Vec<f64>,
+    /// Those of `(w_j, mean_j)` of a column about the values that the model has for it.
+    pub(crate) column: Vec<f64>,
+    /// Which columns had no observed cells.
+    pub(crate) columns: Vec<bool>,
 }
 
 /// Prior precision of a factor of mean 0: a constant, plus an amount for every observed cell of the row.
@@ -177,7 +190,7 @@ impl Conditional {
         let back = (0..k).flat_map(|a| (0..p).map(move |j| (j, a))).map(|(j, a)| model.loadings[j * k + a]);
         let log = |psi: &f64| if *psi > 0.0 { psi.ln() } else { 0.0 };
         let (back, log_noise) = (back.collect(), model.noise.iter().map(log).collect());
-        Self { model, weighted, pairs, back, log_noise, errors: None, prior: None }
+        Self { model, weighted, pairs, back, log_noise, errors: None, prior: None, unseen: None }
     }
 
     /// Prepares a model whose loadings and means have estimation errors, independent between columns: `covariances` are those of
@@ -217,6 +230,11 @@ impl Conditional {
         Self { prior: Some(prior), ..self }
     }
 
+    /// The same with these moments for rows without observed cells, whose posteriors have mean 0, and for variances of cells of such columns.
+    pub(crate) fn with_unseen(self, unseen: Unseen) -> Self {
+        Self { unseen: Some(unseen), ..self }
+    }
+
     pub(crate) fn pack(&self, out: &mut Packer) {
         self.model.pack(out);
         out.maybe(self.errors.as_ref().map(|errors| &errors.covariances[..]));
@@ -224,11 +242,20 @@ impl Conditional {
         let prior: Option<Vec<f64>> =
             prior.map(|prior| prior.iter().flat_map(|p| [p.constant, p.per_cell]).collect());
         out.maybe(prior.as_deref());
+        let unseen = self.unseen.as_ref();
+        out.maybe(unseen.map(|unseen| &unseen.row[..]));
+        out.maybe(unseen.map(|unseen| &unseen.column[..]));
+        let columns = unseen.map(|unseen| unseen.columns.iter().map(|c| f64::from(u8::from(*c))));
+        out.maybe(columns.map(Iterator::collect::<Vec<f64>>).as_deref());
     }
 
     pub(crate) fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
         let (model, covariances, prior) = (LinearGaussian::unpack(from)?, from.maybe()?, from.maybe()?);
+        let (row, column, columns) = (from.maybe()?, from.maybe()?, from.maybe()?);
         let (p, k) = (model.n_features(), model.n_factors());
+        from.check(row.as_ref().is_none_or(|row| row.len() == triangle(k)))?;
+        from.check(column.as_ref().is_none_or(|column| column.len() == triangle(k + 1)))?;
+        from.check(columns.as_ref().is_none_or(|columns| columns.len() == p))?;
         from.check(covariances.as_ref().is_none_or(|c| c.len() == p * triangle(k + 1)))?;
         from.check(prior.as_ref().is_none_or(|prior| prior.len() == 2 * k))?;
         let found = match covariances {
@@ -236,9 +263,16 @@ impl Conditional {
             None => Self::new(model),
         };
         let precision = |&[constant, per_cell]: &[f64; 2]| Precision { constant, per_cell };
-        Ok(match prior {
+        let found = match prior {
             Some(prior) => found.with_prior(prior.as_chunks::<2>().0.iter().map(precision).collect()),
             None => found,
+        };
+        Ok(match (row, column, columns) {
+            (Some(row), Some(column), Some(columns)) => {
+                let columns = columns.iter().map(|c| *c > 0.0).collect();
+                found.with_unseen(Unseen { row, column, columns })
+            }
+            _ => found,
         })
     }
 
@@ -252,6 +286,20 @@ impl Conditional {
         self.errors.is_some()
     }
 
+    /// Covariance of the errors of `(w_j, mean_j)`, if they have any: a lower triangle. Those of a column without observed cells in the fit are as
+    /// large as the parameters of the others.
+    fn errors_of(&self, j: usize) -> Option<&[f64]> {
+        let width = triangle(self.model.n_factors() + 1);
+        let known = self.errors.as_ref().map(|errors| &errors.covariances[j * width..(j + 1) * width]);
+        let unseen = self.unseen.as_ref().filter(|unseen| unseen.columns[j]);
+        known.or(unseen.map(|unseen| &unseen.column[..]))
+    }
+
+    /// Whether column `j` has such errors.
+    pub(crate) fn column_has_errors(&self, j: usize) -> bool {
+        self.errors_of(j).is_some()
+    }
+
     /// Predictive variance of a new observation of column `j` in a row whose factors have mean `z` and this covariance (a lower
     /// triangle): `w_j' V w_j + psi_j`, plus the contribution of the estimation errors of loadings and mean.
     pub(crate) fn cell_variance(&self, j: usize, z: &[f64], covariance: &[f64]) -> f64 {
@@ -260,8 +308,7 @@ impl Conditional {
         let mut product = vec![0.0; k];
         symmetric_product(covariance, w, &mut product);
         let known = w.iter().zip(&product).map(|(a, b)| a * b).sum::<f64>() + self.model.noise[j];
-        let Some(errors) = &self.errors else { return known };
-        let own = &errors.covariances[j * triangle(k + 1)..(j + 1) * triangle(k + 1)];
+        let Some(own) = self.errors_of(j) else { return known };
         let cross: f64 = own[t..t + k].iter().zip(z).map(|(c, z)| c * z).sum();
         known + quadratic(own, z) + 2.0 * cross + own[t + k] + inner(own, covariance, k)
     }
@@ -332,6 +379,9 @@ impl Conditional {
             let mut covariance = precisions[i * t..(i + 1) * t].to_vec();
             let counts = |(s, psi): &(&f64, &f64)| **s > 0.0 && **psi > 0.0;
             let n_observed = mask.iter().zip(&self.model.noise).filter(counts).count();
+            if let (Some(unseen), 0) = (&self.unseen, n_observed) {
+                return Pattern { n_observed, covariance: unseen.row.clone(), log_determinant: 0.0 };
+            }
             (0..k).for_each(|a| covariance[triangle(a) + a] += self.precision(a, n_observed));
             let log_g = match self.prior {
                 None => invert(&mut covariance, k),

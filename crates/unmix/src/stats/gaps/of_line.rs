@@ -56,6 +56,10 @@ impl Conditional {
         for (line, out) in lines.iter().zip(out.chunks_exact_mut(width)) {
             let (mean, rest) = out.split_at_mut(k);
             let (covariance, rest) = rest.split_at_mut(t);
+            if let (Some(unseen), true) = (&self.unseen, line.0.is_empty()) {
+                covariance.copy_from_slice(&unseen.row);
+                continue;
+            }
             rest[0] = match self.prior {
                 None => 0.0 - posterior(covariance, mean, k),
                 Some(_) => {

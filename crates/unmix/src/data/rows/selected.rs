@@ -1,0 +1,110 @@
+//! Rows that were selected from those of a file: the rows of the file that they are.
+
+use super::Rows;
+use crate::num::Real;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Which rows of a file were selected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SelectedRows {
+    /// Runs of consecutive rows, ascending.
+    runs: Vec<Range<u64>>,
+    /// Number of rows of the file.
+    n_rows: u64,
+}
+
+impl SelectedRows {
+    /// The rows in `runs`, which are ascending and disjoint, of a file of `n_rows` rows.
+    pub fn new(runs: Vec<Range<u64>>, n_rows: u64) -> Self {
+        Self { runs, n_rows }
+    }
+
+    /// The row of the file that is selected row `i`.
+    pub fn in_file(&self, i: u64) -> u64 {
+        let mut left = i;
+        for run in &self.runs {
+            let n = run.end - run.start;
+            if left < n {
+                return run.start + left;
+            }
+            left -= n;
+        }
+        i
+    }
+
+    /// Those of `values`, one for each row of the file, that belong to selected rows.
+    pub fn of<V: Clone>(&self, values: &[V]) -> Vec<V> {
+        self.runs.iter().flat_map(|run| values[run.start as usize..run.end as usize].to_vec()).collect()
+    }
+}
+
+impl<'a, T: Real> Rows<'a, T> {
+    /// States which rows of a file these are: messages then name rows of the file, and [`weighted`](Self::weighted) takes weights of all its
+    /// rows, too.
+    pub fn selected(mut self, selected: SelectedRows) -> Self {
+        self.selected = Some(selected);
+        self
+    }
+
+    /// The number that messages give row `i`: that of the file, where some of its rows were selected.
+    pub(crate) fn number_of(&self, i: u64) -> u64 {
+        self.selected.as_ref().map_or(i, |selected| selected.in_file(i))
+    }
+
+    /// The weights of these rows, of `weights`, which may be those of all rows of the file.
+    pub(super) fn weights_of_selected(&self, weights: Cow<'a, [f64]>) -> Cow<'a, [f64]> {
+        let n = weights.len() as u64;
+        match &self.selected {
+            Some(selected) if self.n_rows() != Some(n) && n == selected.n_rows => {
+                Cow::Owned(selected.of(&weights))
+            }
+            _ => weights,
+        }
+    }
+
+    /// The rows that must have weights, for messages.
+    pub(super) fn rows_in_words(&self, n: u64) -> String {
+        let origin = self.origin();
+        match &self.selected {
+            None => format!("{} of {origin}", crate::error::rows_in_words(n)),
+            Some(selected) => format!(
+                "{} selected of {origin}, or for each of its {}",
+                crate::error::rows_in_words(n),
+                crate::error::rows_in_words(selected.n_rows)
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selected_rows_have_the_numbers_and_weights_of_the_file() {
+        let x: Vec<f64> = (0..5).map(f64::from).collect();
+        let rows = || {
+            let selected = SelectedRows::new(vec![2..4, 6..9], 10);
+            Rows::from_slice(&x, 1).unwrap().selected(selected)
+        };
+        assert_eq!((0..5).map(|i| rows().number_of(i)).collect::<Vec<_>>(), [2, 3, 6, 7, 8]);
+        let all: Vec<f64> = (0..10).map(f64::from).collect();
+        assert_eq!(rows().weighted(&all[..]).unwrap().weights(), Some(&[2.0, 3.0, 6.0, 7.0, 8.0][..]));
+        assert_eq!(rows().weighted(&all[..5]).unwrap().weights(), Some(&all[..5]));
+        let message = |weights: &[f64]| rows().weighted(weights).err().unwrap().to_string();
+        assert!(
+            message(&all[..7]).contains(
+                "must have one weight for each of the 5 rows selected of the array, or for each of its 10 rows, got 7 weights"
+            ),
+            "{}",
+            message(&all[..7])
+        );
+        // The weight of a row that is not selected does not matter; that of another one is named by its row in the file.
+        let mut bad = all.clone();
+        bad[0] = -1.0;
+        assert!(rows().weighted(&bad[..]).is_ok());
+        bad[6] = f64::NAN;
+        assert!(message(&bad).contains("got NaN in row 6"), "{}", message(&bad));
+    }
+}
