@@ -165,7 +165,14 @@ impl State {
                     false => format!("{}: {percent} % of {total} rows", self.stage),
                 }
             }
-            None if self.done > 0 => format!("{}: {} rows", self.stage, self.done),
+            None if self.done > 0 => {
+                // Pictures are counted, not their rows.
+                let (stage, unit) = match self.stage.strip_suffix(" files") {
+                    Some(stage) => (stage, "files"),
+                    None => (self.stage.as_str(), "rows"),
+                };
+                format!("{stage}: {} {unit}", self.done)
+            }
             None => self.stage.clone(),
         }
     }

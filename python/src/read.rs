@@ -202,7 +202,7 @@ impl Files {
         self.inner.check_unchanged().map_err(|e| raised(e, Dtype::F64))
     }
 
-    /// The rows, or the first of them, in the type in which they are computed; of a list of cells as a `csr_array` of scipy.
+    /// The rows, or the first of them, in the type in which they are computed; of a list of cells and a sparse matrix of scipy as a `csr_array`.
     #[pyo3(signature = (run_options, most=None))]
     fn read<'py>(
         &self,
@@ -215,8 +215,8 @@ impl Files {
             let rows = files.open(run)?.rows;
             let notes = rows.notes().to_vec();
             let table = match rows {
-                AnyRows::F32(rows) => Table::F32(Contents::of(rows, files.lists_cells(), most, run)?),
-                AnyRows::F64(rows) => Table::F64(Contents::of(rows, files.lists_cells(), most, run)?),
+                AnyRows::F32(rows) => Table::F32(Contents::of(rows, most, run)?),
+                AnyRows::F64(rows) => Table::F64(Contents::of(rows, most, run)?),
             };
             Ok((table, notes))
         })?;
@@ -245,23 +245,18 @@ enum Table {
 enum Contents<T> {
     /// Row-major numbers, and the number of columns.
     Dense(Vec<T>, usize),
-    /// The cells of a list, and the numbers of rows and columns.
-    Cells(Compressed<T, i64>, [usize; 2]),
+    /// The stored entries of sparse rows, and the numbers of rows and columns.
+    Stored(Compressed<T, i64>, [usize; 2]),
 }
 
 impl<T: Real> Contents<T> {
     /// All rows, or the first `most`.
-    fn of(
-        rows: Rows<'static, T>,
-        are_cells: bool,
-        most: Option<usize>,
-        run: &Run<'_>,
-    ) -> unmix::Result<Self> {
+    fn of(rows: Rows<'static, T>, most: Option<usize>, run: &Run<'_>) -> unmix::Result<Self> {
         let p = rows.n_features();
-        Ok(match rows.sparse().filter(|_| are_cells) {
+        Ok(match rows.sparse() {
             Some(sparse) => {
                 let n = sparse.n_rows().min(most.unwrap_or(usize::MAX));
-                Contents::Cells(stored(sparse, n), [n, p])
+                Contents::Stored(stored(sparse, n), [n, p])
             }
             None => Contents::Dense(numbers(rows, most, run)?, p),
         })
@@ -272,7 +267,7 @@ impl<T: Element> Contents<T> {
     fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         match self {
             Contents::Dense(numbers, p) => table(py, numbers, p),
-            Contents::Cells(cells, shape) => csr(py, cells, shape),
+            Contents::Stored(entries, shape) => csr(py, entries, shape),
         }
     }
 }

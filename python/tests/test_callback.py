@@ -57,6 +57,17 @@ def test_training_reports_epochs_with_their_maximum_and_the_objective(model, row
     assert all(math.isfinite(i.objective) for i in seen)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("settings", [{}, {"max_iter": 5}, {"ortho": False}, {"fun": "adaptive"}, {"algorithm": "easi"}])
+def test_iterations_on_a_subsample_and_on_all_rows_are_counted_together(settings):
+    draw = np.random.RandomState(0)
+    seen, model = [], unmix.ICA(random_state=0, **settings)
+    model.set_params(callback=seen.append).fit(draw.laplace(size=(20_000, 8)) @ draw.randn(8, 8))
+    counts = [iteration.n_iter for iteration in seen]
+    assert counts == list(range(1, model.n_iter_ + 1))
+    assert {iteration.max_iter for iteration in seen} == {model.max_iter}
+
+
 @pytest.mark.parametrize("solver", ["krylov", "arpack", "power", "deflation", "randomized"])
 def test_every_solver_for_a_few_components_reports_its_iterations(solver):
     X = np.random.RandomState(0).randn(300, 60) * np.linspace(1, 3, 60)

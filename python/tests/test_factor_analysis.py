@@ -279,7 +279,7 @@ def test_priors_of_loadings_and_of_factors(tmp_path):
             fa.score(X)
         with pytest.raises(ValueError, match="posteriors of the factors need the rows"):
             FactorAnalysis(2, prior=prior).partial_fit(X).components_
-    with pytest.warns(UserWarning, match="rotation=varimax has no effect here: rotation is used only with prior=none"):
+    with pytest.warns(UserWarning, match="rotation='varimax' has no effect here: rotation is used only with prior='none'"):
         FactorAnalysis(2, prior="laplace", rotation="varimax", max_iter=200, random_state=0).fit(X)
 
 

@@ -125,11 +125,17 @@ def test_array_and_interchange_protocols():
 
 def test_names_that_come_twice_are_numbered_as_in_a_file():
     twice = PANDAS.set_axis(["height", "width", "height", "weight"], axis=1)
-    with pytest.warns(UserWarning, match="the column name 'height' comes more than once: .* are numbered, as 'height.1'"):
+    with pytest.warns(UserWarning, match="the column name 'height' occurs more than once; duplicates are renamed, as 'height.1'"):
         model = PCA(2).fit(twice)
     assert list(model.feature_names_in_) == ["height", "width", "height.1", "weight"]
-    with pytest.warns(UserWarning, match="comes more than once"):
+    with pytest.warns(UserWarning, match="occurs more than once"):
         assert_array_equal(model.transform(twice), PCA(2).fit_transform(NUMBERS))
+
+
+def test_an_average_of_mne_is_refused_with_what_to_give_instead():
+    evoked = type("EvokedArray", (), {"__module__": "mne.evoked"})()
+    with pytest.raises(TypeError, match=r"X is an MNE average, .* give evoked.get_data\(\).T"):
+        PCA(2).fit(evoked)
 
 
 def test_rows_that_are_the_columns_of_the_fit_get_a_hint_to_transpose():

@@ -119,7 +119,7 @@ def test_models_are_saved_and_continued(made, tmp_path):
     assert np.array_equal(loaded.transform(made.X), model.transform(made.X))
     more = net(made, cell="alista", refine=2, init=model).fit(made.X, made.codes)
     assert more.report_.objective[-1] <= model.report_.objective[-1]
-    with pytest.raises(ValueError, match="it is a pca model"):
+    with pytest.raises(ValueError, match="it is a model of pca"):
         net(made, init=unmix.PCA().fit(made.X)).fit(made.X)
 
 
@@ -132,7 +132,7 @@ def test_equal_and_empty_atoms_have_no_code(made):
 
 def test_bad_input_is_refused(made):
     for y, message in (
-        (made.codes[:, :5], "there are 20 atoms, and the codes have 5 numbers a row"),
+        (made.codes[:, :5], r"y must have 20 columns, one for each atom, got shape \(800, 5\)"),
         (made.codes[:9], "has 800 rows, and there are codes of 9"),
         (np.where(made.codes == made.codes.max(), np.nan, made.codes), "not finite|finite numbers only"),
     ):

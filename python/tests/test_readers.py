@@ -431,11 +431,11 @@ def test_exceptions_carry_the_details_of_their_message(tmp_path):
     assert set(facts) == {"requested", "found", "remedy"} and str(e) == f"{e.requested} is not possible: {e.found}; {e.remedy}"
     assert (e.requested, e.found) == ("the Amari distance", "the gain is 2 x 3")
     e, facts = raised(ValueError, lambda: unmix.stability(unmix.SparseCoder(dictionary=np.eye(3)), X))
-    assert e.requested == "a fit of sparse-coder" and e.remedy == "give one: SparseCoder(dictionary=...)"
+    assert (e.requested, e.found) == ("stability of sparse-coder", "its dictionary is given, not estimated")
     assert (e.method, e.array) == ("sparse-coder", "dictionary")
     coder = unmix.SparseCoder(dictionary=np.eye(3), algorithm="omp").fit(X)
     e, facts = raised(ValueError, lambda: coder.path(X))
-    assert e.method == "sparse-coder" and set(facts) == {"requested", "found", "remedy", "method"}
+    assert e.method == "sparse-coder" and set(facts) == {"requested", "found", "remedy", "method", "works"}
     e, facts = raised(ValueError, lambda: PCA(2, init=fitted).fit(X[:, :2]))
     assert (e.need, e.got) == (2, 3) and "it has 3 columns, and the rows have 2" in e.found
     e, facts = raised(ValueError, lambda: unmix.datasets.independent(10, ["laplac"]))

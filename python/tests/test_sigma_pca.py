@@ -231,7 +231,7 @@ def test_weights_of_published_variants_are_settings_and_free_lengths_are_reporte
     assert learned[0] > learned[1]
     standard = unmix.SigmaPCA(2, variant=9, standardize=True, max_epochs=2, random_state=0).fit(X * [1, 10, 100, 1000])
     np.testing.assert_allclose(standard.noise_scale_, X.std(axis=0, ddof=1) * [1, 10, 100, 1000])
-    with pytest.warns(UserWarning, match="beta=1.0 has no effect here: beta is used only with variant=trained-latent-symmetric or"):
+    with pytest.warns(UserWarning, match="beta=1.0 has no effect here: beta is used only with variant='trained-latent-symmetric' or"):
         unmix.SigmaPCA(2, variant=9, beta=1.0).fit(X)
 
 

@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.decomposition import PCA as Reference
 
-from unmix import PCA
+import unmix
+from unmix import PCA, metrics
 
 N, P = 300, 40
 
@@ -148,6 +149,12 @@ def test_a_file_of_scipy_gives_the_model_of_its_matrix(tmp_path):
             model = PCA(3).fit(path)
             assert_array_equal(model.components_, PCA(3).fit(S).components_)
             assert_array_equal(model.transform(path), model.transform(S))
+            read = unmix.read(path)
+            assert isinstance(read, sparse.csr_array) and read.nnz == S.nnz and unmix.open(path).head(3).shape == (3, P)
+            assert_array_equal(read.toarray(), X)
+            assert not unmix.open(path).missing.any()
+            # Where all entries are needed, they are read.
+            assert_array_equal(metrics.mutual_information(path), metrics.mutual_information(X))
 
 
 @pytest.mark.parametrize("settings", [{}, {"standardize": True}, {"center": False}, {"whiten": "zca"}])

@@ -229,3 +229,12 @@ def test_resamples_that_cannot_be_fitted_are_left_out_unless_a_number_was_reques
     assert_array_equal(found.interval, bound.interval)
     with pytest.raises(ValueError, match="varies|rows"):
         unmix.stability(model, X, splits=3, restarts=0, bootstrap=200, random_state=1)
+
+
+@pytest.mark.parametrize("cls", [unmix.SparseCoder, unmix.LISTA])
+def test_components_that_are_given_have_no_stability(cls):
+    draw = np.random.RandomState(0)
+    model = cls(draw.normal(size=(6, 4)), random_state=0)
+    key = model._method
+    with pytest.raises(ValueError, match=f"stability of {key} is not possible: its dictionary is given, not estimated; compute the stability of"):
+        unmix.stability(model, draw.normal(size=(60, 4)))

@@ -162,4 +162,4 @@ def test_bad_stacks_are_refused(X, settings, message):
 def test_the_page_has_the_layers(X, stack):
     text = unmix.report(stack, X).text
     layers = text.partition('<section id="stack">')[2].partition("</section>")[0]
-    assert "objective of layer 1" in layers and "7 of 20 filters" in layers and layers.count('class="component"') == 7
+    assert "objective of layer 1" in layers and "6 of 20 filters" in layers and layers.count('class="component"') == 6

@@ -99,7 +99,7 @@ def test_unions_of_subspaces_have_the_requested_dimensions():
         assert np.allclose(rows @ basis.T @ basis, rows)
     with pytest.raises(ValueError, match="dimensions must be an integer of at least 0, got -1"):
         union_of_subspaces((3,), 3, -1)
-    with pytest.raises(ValueError, match="there are 3 columns"):
+    with pytest.raises(ValueError, match="the number of columns is 3"):
         union_of_subspaces((3,), 3, 4)
 
 

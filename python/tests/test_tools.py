@@ -419,3 +419,16 @@ def test_figures_and_probes_take_files(tmp_path):
     want = metrics.sparse_probing(full, labels, k=1)
     for codes in (tmp_path / "codes.npy", unmix.open(tmp_path / "codes.npy")):
         assert_array_equal(metrics.sparse_probing(codes, labels, k=1).codes, want.codes)
+
+
+def test_measures_of_tables_take_files(tmp_path):
+    draw = np.random.RandomState(0)
+    X, Z, A = draw.laplace(size=(60, 5)), draw.laplace(size=(60, 4)), draw.laplace(size=(4, 5))
+    for name, table in {"x": X, "z": Z, "a": A}.items():
+        np.save(tmp_path / f"{name}.npy", table)
+    for read in (str, unmix.open):
+        x, z, a = (read(tmp_path / f"{name}.npy") for name in "xza")
+        assert_array_equal(metrics.lasso_gap(x, z, a, alpha=0.1), metrics.lasso_gap(X, Z, A, alpha=0.1))
+        assert_array_equal(metrics.matched_correlation(z, x).cosine, metrics.matched_correlation(Z, X).cosine)
+        assert_array_equal(metrics.mutual_information(x), metrics.mutual_information(X))
+        assert_array_equal(unmix.compat.picard(x, random_state=0)[2], unmix.compat.picard(X, random_state=0)[2])

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ._input import _is_path, dense, in_memory, warn
+from ._input import _is_path, dense, warn
 from ._by_callable import deflation, symmetric
 from ._fixed import fixed
 from ._parameters import FastICAParameters
@@ -149,7 +149,7 @@ class FastICA(FastICAParameters, Sources):
             return
         n, p = rows.shape
         if self.whiten and not isinstance(self.n_components, (Integral, type(None))):
-            # The number of sources for a fraction of the variance is known only after the first pass.
+            # The number of sources for a share of the variance is known only after the first pass.
             return
         k = p if not self.whiten else min(n, p) if self.n_components is None else self.n_components
         if self.whiten and k > min(n, p):
@@ -194,7 +194,7 @@ class FastICA(FastICAParameters, Sources):
                     # Repeated by the second fit.
                     warnings.simplefilter("ignore")
                     rows, _ = super()._fit(X)
-                rotation, n_iter, converged, change = self._by_callable(np.asarray(in_memory(rows)), seed)
+                rotation, n_iter, converged, change = self._by_callable(np.asarray(dense(rows)), seed)
                 # The rows of the rotation of whitened coordinates, in arbitrary order and with arbitrary signs.
                 vars(self).update(_start=rotation, _ended=(n_iter, converged, change))
                 return super()._fit(X)

@@ -141,6 +141,7 @@ _BACKED = "a sparse matrix of anndata in a file; give X.to_memory()"
 #: pass instead.
 _HOLDERS = {
     ("mne", "Raw"): "an MNE recording, whose rows are channels; give raw.get_data().T, one row for each time, or use unmix.compat with mne.preprocessing.ICA",
+    ("mne", "Evoked"): "an MNE average, whose rows are channels; give evoked.get_data().T, one row for each time",
     ("mne", "Epochs"): "MNE epochs; give numpy.hstack(epochs.get_data()).T, one row for each time, or use unmix.compat with mne.preprocessing.ICA",
     ("anndata", "AnnData"): "an AnnData object; give adata.to_df(), with the names of the variables, or adata.X, or one of adata.layers",
     ("anndata", "Layers"): "the layers of an AnnData object; give one of them, as in adata.layers[name]",
@@ -202,7 +203,7 @@ def _column(file: Any, name: str) -> Array:
     """The numbers of a file, or handle to one, of one column; they are the argument ``name``."""
     if isinstance(file, Files) and file._files.lists_cells:
         raise ValueError(f"{name} must be one number for each row, got a list of cells; open a file with one column, without triplets=True")
-    table = file.read() if isinstance(file, Files) else read_file(file)
+    table = dense(file)
     if table.ndim == 2 and table.shape[1] != 1:
         raise ValueError(f"{name} of a file must be one column, got {table.shape[1]}; choose one, as in unmix.open(path, columns='weight')")
     return np.ravel(table)
@@ -236,7 +237,7 @@ def _with_distinct_columns(X: Any) -> Any:
         taken.add(name)
         names.append(name)
     assert first is not None, "the columns are not unique"
-    warn(f"the column name '{first[0]}' comes more than once: the columns that repeat a name are numbered, as '{first[1]}'")
+    warn(f"the column name '{first[0]}' occurs more than once; duplicates are renamed, as '{first[1]}'")
     return X.set_axis(names, axis=1)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._figure import axes_or_new, figure_of, given_axes
-from ._input import in_memory
+from ._input import dense
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def held_out(
 
 
 def _table(X: Any) -> Array:
-    X = in_memory(X)
+    X = dense(X)
     given = np.ma.filled(X.astype(np.float64), np.nan) if isinstance(X, np.ma.MaskedArray) else X
     table: Array = np.asarray(given, dtype=np.float64)
     if table.ndim != 2 or 0 in table.shape:

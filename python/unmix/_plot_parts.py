@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._figure import axes_or_new, figure_of, given_axes
-from ._input import in_memory
+from ._input import dense
 from ._types import Array
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def parts(
         raise ValueError(f"unmix.plot.parts needs the two parts of a RobustPCA, got a {type(model).__name__}")
     if X is None:
         low, sparse = model.low_rank_[list(rows)], model.sparse_[list(rows)]
-        whole = np.asarray(in_memory(model._rows_of_fit), dtype=float)[list(rows)]
+        whole = np.asarray(dense(model._rows_of_fit), dtype=float)[list(rows)]
     else:
         whole = np.asarray(X, dtype=float)[list(rows)]
         low = model._low_rank(whole)

@@ -136,8 +136,8 @@ class Files:
         """Number of missing cells of each column; takes one pass over the rows.
 
         Most methods refuse missing cells; ``missing="drop"`` of :func:`unmix.open` leaves out the rows that have any. Of a list of cells, all
-        cells that are not listed are missing. The result is kept as long as the files do not change, so that further accesses take
-        no pass.
+        cells that are not listed are missing; of a sparse matrix that scipy saved (``.npz``), entries that are not stored are zeros. The
+        result is kept as long as the files do not change, so that further accesses take no pass.
 
         See Also
         --------
@@ -192,7 +192,8 @@ class Files:
         Returns
         -------
         ndarray or csr_array of shape (n, n_features)
-            In the type ``dtype``; missing cells are NaN. Of a list of cells a sparse array of scipy, whose stored entries are the cells.
+            In the type ``dtype``; missing cells are NaN. Of a list of cells, and of a sparse matrix that
+            scipy saved (``.npz``), a sparse array of scipy with the stored entries.
 
         See Also
         --------
@@ -221,7 +222,8 @@ class Files:
         Returns
         -------
         ndarray or csr_array of shape (n_samples, n_features)
-            In the type ``dtype``; missing cells are NaN. Of a list of cells a sparse array of scipy, whose stored entries are the cells.
+            In the type ``dtype``; missing cells are NaN. Of a list of cells, and of a sparse matrix that
+            scipy saved (``.npz``), a sparse array of scipy with the stored entries.
 
         See Also
         --------
@@ -388,8 +390,8 @@ def open(
     decimal : {".", ","}, default="."
         Decimal separator of a text file.
     na : str or list of str, default=()
-        Markers of missing cells in a text file, in addition to empty cells, NA, NaN and null; a number marks all cells that are equal to
-        it. A marker that no cell has is a warning.
+        Marks of missing cells in a text file, in addition to empty cells, NA, NaN and null; a number marks all cells that are equal to
+        it. A mark that no cell has is a warning.
     missing : {"keep", "drop"}, default="keep"
         Treatment of rows with missing cells: ``"drop"`` leaves them out, and a warning gives their number; ``"keep"`` reads missing
         cells as NaN, which most methods refuse.
@@ -496,7 +498,8 @@ def read(path: Path | Sequence[Path], **settings: Unpack[ReadSettings]) -> Array
     -------
     ndarray or csr_array of shape (n_samples, n_features)
         Type float32 for numbers that are stored as float32 or float16, float64 for all others. Nothing is rescaled, except
-        images (0 to 1) and ``.wav`` (-1 to 1). Missing cells are NaN. With ``triplets=True`` a sparse array of scipy.
+        images (0 to 1) and ``.wav`` (-1 to 1). Missing cells are NaN. With ``triplets=True``, and of a sparse matrix that scipy saved
+        (``.npz``), a sparse array of scipy.
 
     See Also
     --------

@@ -290,7 +290,7 @@ class Stability:
             restarts = "       -" if self.restarts is None else f"{self.restarts[j]:8.3f}"
             quality = "".join(f"{found.quality[j]:{3 + len(name)}.3f}  " for name, found in clusters.items())
             if "as a group" in verdict:
-                verdict += f" (its space {_ends(self.space_interval[j])})"
+                verdict += f" (agreement of the subspace {_ends(self.space_interval[j])})"
             lines.append(f"{j:>9}  {self.halves[j]:6.3f}  {_ends(self.interval[j])}  {restarts}  {quality}{verdict}")
         # With this number of splits, intervals are less than a tenth wider than in the limit of many splits.
         enough = default_of(stability, "splits")

@@ -47,8 +47,8 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         Instead of ``l0``, which for ``"jumprelu"`` still determines the initial thresholds; ``"topk"`` and ``"batch-topk"`` have no
         penalty.
     init : {"random", "data"}, fitted estimator, path or None, default="random"
-        Initial atoms: ``"random"`` for Gaussian numbers, ``"data"`` for random centred rows, with which different seeds agree
-        better but the residual is larger; or a fitted model, or the path of one, whose components are the initial weights.
+        Initial atoms: ``"random"`` for standard normal entries, ``"data"`` for random centred rows, with which different seeds
+        agree better but the residual is larger; or a fitted model, or the path of one, whose components are the initial weights.
     dict_init : array-like of shape (n_components, n_features) or None, fitted estimator, path or Files, default=None
         Initial atoms instead of ``init``, as rows of any norm: an array, or a fitted model, whose components are taken; or the path
         of either.

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import chosen, in_frame
-from ._input import _is_path, in_memory, in_memory_by_names
+from ._input import _is_path, dense, in_memory, in_memory_by_names
 from ._parameters import ICAParameters
 from ._sklearn import _fit_context, available_if
 from ._sources import Sources
@@ -108,7 +108,7 @@ class ICA(ICAParameters, Sources):
     mixing_ : ndarray of shape (n_features, n_components)
         Mixing matrix (decoder); its columns are the loadings of the sources; the entry of largest magnitude of each is positive.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        ``component_variance_`` as a fraction of the variance of all columns: sources are uncorrelated, so these add up. Not with
+        ``component_variance_`` as a share of the variance of all columns: sources are uncorrelated, so these add up. Not with
         ``ortho=False`` or ``standardize=True``, nor after ``partial_fit``.
     component_variance_ : ndarray of shape (n_components,)
         Variance of the back-projection of each source, summed over columns. With ``ortho=False`` these do not add up to the total.
@@ -309,7 +309,7 @@ class ICA(ICAParameters, Sources):
         rows = self._rows(X)
         sources = self._model.encode(rows, self._run_arguments())
         if _is_path(X):
-            rows = in_memory_by_names(X, self._model.feature_names)
+            rows = dense(in_memory_by_names(X, self._model.feature_names))
         rows = np.asarray(rows, dtype=sources.dtype)
         cleaned = rows - sources[:, excluded] @ self.mixing_[:, excluded].T.astype(sources.dtype, copy=False)
         return in_frame(self, cleaned, X)
@@ -355,7 +355,7 @@ class ICA(ICAParameters, Sources):
         check_is_fitted(self)
         if X is not None:
             sources = self._model.encode(self._rows(X), self._run_arguments())
-            channels = np.asarray(in_memory(reference), dtype=np.float64)
+            channels = np.asarray(dense(reference), dtype=np.float64)
             return _correlations(sources, channels.reshape(len(channels), -1))
         names: Any = [reference] if isinstance(reference, (str, Integral)) else reference
         columns = [self._column(name) for name in names]

@@ -240,7 +240,12 @@ class LISTA(LISTAParameters, Estimator):
         return "support_selection=0, with which the network starts as ISTA" if self.support_selection else "monotone=True"
 
     def _target_tables(self, targets: Any) -> list[tuple[str, Array]]:
-        return [("codes", numbers(targets, "y"))]
+        codes = numbers(targets, "y")
+        for _, atoms in self._given_tables():
+            if codes.shape[1] != len(atoms):
+                # The setting of the extension has another name.
+                raise ValueError(f"y must have {len(atoms)} columns, one for each atom, got shape {codes.shape}")
+        return [("codes", codes)]
 
     def transform(self, X: Rows) -> Array:
         """Return the codes of rows.

@@ -86,7 +86,7 @@ class RICA(RICAParameters, Sources):
     noise_scale_ : ndarray of shape (n_features,)
         Standard deviation of each column, 1 where it does not vary; only with ``standardize=True``.
     n_iter_, n_components_, n_samples_, n_features_in_ : int
-        Iterations, and numbers of features, rows and columns.
+        Iterations, or mini-batches with ``batch_size``, and numbers of features, rows and columns.
     feature_names_in_ : ndarray of str
         Names of the columns, if all of them have one.
     report_ : Report

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import Estimator
-from ._input import in_memory
+from ._input import dense
 from ._parameters import RobustPCAParameters
 from ._settings import _validated
 from ._types import Array, Rows
@@ -245,7 +245,7 @@ class RobustPCA(RobustPCAParameters, Estimator):
 
     def _sparse(self, rows: Any, low: Array) -> Array:
         """The sparse part of rows with this low-rank part: residuals that exceed the noise, or rounding errors if there is no noise."""
-        left = np.asarray(in_memory(rows), dtype=low.dtype) - low
+        left = np.asarray(dense(rows), dtype=low.dtype) - low
         unit = vars(self).get("spread_", low.dtype.type(1))
         # Without noise, the threshold is that of the fit.
         if np.max(self.noise_std_) > 0:

@@ -44,7 +44,7 @@ Exit code: 0 done, 1 the data or the fit failed, 2 wrong usage, 130 interrupted.
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Verb {
-    /// Run the main steps on synthetic data and compare the result with the truth
+    /// Run the main steps on synthetic data and compare the result with the ground truth
     #[command(after_help = "\
 Examples:
   unmix demo                 writes data, model, codes and a page into unmix-demo/
@@ -60,7 +60,7 @@ Examples:
   unmix fit pca table.csv --drop id,date -k mle         without two columns; Minka's rule
   unmix fit pca survey.csv --weights-column count       rows with frequencies
   unmix fit pca sheet.csv --keep id --decimal , --missing drop
-                                                        decimal commas; without rows with gaps
+                                                        decimal commas; without rows with missing cells
 
 'unmix methods pca' lists the settings that --set takes.")]
     Fit(Deferred<Fit>),
@@ -163,7 +163,7 @@ written as jumprelu, with its threshold for every unit.")]
 Examples:
   unmix import sae -o downloaded.sae.safetensors      a folder that save_model of SAELens has written
 
-Units keep their numbers. Not supported, and rejected with the reason: other architectures, normalised or
+Unit indices are preserved. Not supported, and rejected with the reason: other architectures, normalised or
 reshaped rows, topk without k, pickled files.")]
     Import(Deferred<Import>),
     /// Describe a model or a data file

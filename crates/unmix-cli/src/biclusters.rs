@@ -60,7 +60,7 @@ pub(crate) fn modules(args: &Modules) -> Done {
         _ => biclusters(&model, &input.rows, refits, &run)?,
     };
     progress.clear();
-    let warnings = [found.warning(), found.weights_left_out()];
+    let warnings = [found.warning(), found.weights_left_out(), found.none_above_chance()];
     warnings.iter().flatten().for_each(|said| terminal::warning(said));
     let columns = match (&args.reading.names, args.reading.given_names()?) {
         (Some(path), Some(names)) => Some(named(path, names, model.n_features())?),

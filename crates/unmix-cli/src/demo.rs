@@ -114,9 +114,9 @@ fn summary_text(folder: &Path, found: &Recovery) -> String {
     let (n, side, k, noise) = SIZES;
     let name = |file: &str| folder.join(file).display().to_string();
     let mut out = format!(
-        "{}\n  {n} pictures of {side} x {side} pixels: {k} hidden patterns, mixed differently in each, and noise\n  \
-         (standard deviation {noise}) in every pixel. PCA is given the pictures only.\n\n{}\n",
-        paint(TITLE, "Made"),
+        "{}\n  {n} pictures of {side} x {side} pixels: random mixtures of {k} patterns, and noise (standard\n  \
+         deviation {noise}) in every pixel. PCA is given the pictures only.\n\n{}\n",
+        paint(TITLE, "Data"),
         paint(TITLE, format!("Recovery in {:.2} s", found.seconds)),
     );
     out += &paint(FAINT, "  component   variance   |cosine| with the true pattern\n");

@@ -54,13 +54,15 @@ impl Failure {
 pub(crate) fn in_shell(error: &Error) -> String {
     let message = error.to_string();
     let Error::Setting { name, got, .. } = error else { return with_k(&message) };
-    let Some(flags) = flags_of(name) else { return with_k(&message) };
+    // Options that are not settings of the library are named as such.
+    let own = [name.as_str()];
+    let flags: &[&str] = if name.starts_with("--") { &own } else { flags_of(name).unwrap_or_default() };
     let given = format!("{name}={got}");
     let quoted = match (flags, got.as_str()) {
         ([flag, ..], "true") => flag.to_string(),
         ([_, off, ..], "false") => off.to_string(),
         ([flag, ..], got) => format!("{flag} {got}"),
-        ([], _) => return message,
+        ([], _) => return with_k(&message),
     };
     let message = match message.strip_prefix(&given) {
         Some(rest) => format!("{quoted}{rest}"),
@@ -74,6 +76,8 @@ fn flags_of(name: &str) -> Option<&'static [&'static str]> {
     match name {
         "n_components" => return Some(&["-k"]),
         "sample_weight" => return Some(&["--weights"]),
+        "exclude" => return Some(&["--exclude"]),
+        "only" => return Some(&["--only"]),
         _ => {}
     }
     // A setting of a method has its own value.
@@ -112,9 +116,12 @@ mod tests {
         assert!(
             said("n_components", "-1", "must be at least 0").starts_with("-k must be at least 0, got -1")
         );
-        // Settings of methods and options that are named as such stay.
+        assert!(said("exclude", "'x'", why).starts_with("--exclude 'x' is not possible: "));
+        assert!(said("only", "4", why).starts_with("--only 4 is not possible: "));
+        assert!(said("--weights-column", "w", why).starts_with("--weights-column w is not possible: "));
+        // Settings of methods stay.
         assert!(said("whiten", "zac", why).starts_with("whiten=zac is not possible: "));
-        assert!(said("--weights", "w.csv", why).starts_with("--weights=w.csv is not possible: "));
+        assert!(said("--weights", "w.csv", why).starts_with("--weights w.csv is not possible: "));
         let start =
             Error::unsupported("a fit", "it has 3 components", "choose n_components=3, or another model");
         assert!(in_shell(&start).ends_with("choose -k 3, or another model"));

@@ -60,7 +60,7 @@ pub(crate) fn fit(args: &Fit, invocation: Option<&str>) -> Done {
     if !quiet && !args.triplets {
         tell_of_cells(&model, &rows)?;
     }
-    keep_from_empty(&model, &to, &place, args.force)?;
+    keep_existing(&model, args, &to, &place)?;
     save(&model, &place)?;
     if let Some(checkpoint) = &checkpoint {
         finish(checkpoint, model.report().outcome)?;
@@ -73,7 +73,7 @@ pub(crate) fn fit(args: &Fit, invocation: Option<&str>) -> Done {
     }
     let code = ended(&model, n_notes, args.strict);
     let next = next(args, path, &to, &model);
-    terminal::text(&format!("{}\n{}{next}", terminal::summary(&model), paint(TITLE, "Next\n")))?;
+    terminal::text(&format!("{}\n{}{next}", summary(&model, n_notes, args), paint(TITLE, "Next\n")))?;
     Ok(code)
 }
 
@@ -123,6 +123,7 @@ fn rows(args: &Fit, files: &[PathBuf], run: &Run<'_>) -> Result<(AnyRows<'static
             let weights = weights::of(args, &mut input, run)?;
             if !quiet {
                 hint(&input.rows, args.reading.transpose);
+                hint_of_one_channel(&input.rows, &args.method);
             }
             (input.rows, weights, n_notes)
         }
@@ -183,17 +184,26 @@ fn finish(checkpoint: &Checkpoint, outcome: Outcome) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An existing file is not replaced by a model without components, except with `--force`.
-fn keep_from_empty(model: &Model, to: &Path, place: &Destination, force: bool) -> Result<(), Failure> {
-    match place {
-        Destination::File(path) if model.n_components() == 0 && path.is_file() && !force => {
-            Err(Failure::Message(format!(
-                "the model has 0 components and does not replace the existing file {}; choose another number of components or \
-                 another -o, or add --force to replace it",
-                to.display()
-            )))
-        }
-        _ => Ok(()),
+/// An existing file is not replaced by a model without components, nor, with `--strict`, by one of a fit that did not converge, except with
+/// `--force`. The checkpoint of such a fit stays, so that the fit can be continued.
+fn keep_existing(model: &Model, args: &Fit, to: &Path, place: &Destination) -> Result<(), Failure> {
+    let exists = matches!(place, Destination::File(path) if path.is_file());
+    if !exists || args.force {
+        return Ok(());
+    }
+    let to = to.display();
+    if model.n_components() == 0 {
+        return Err(Failure::Message(format!(
+            "the model has 0 components and does not replace the existing file {to}; choose another number of components or another -o, or \
+             add --force to replace it"
+        )));
+    }
+    match unconverged(model.report(), model.counted()).filter(|_| args.strict) {
+        Some(message) => Err(Failure::Message(format!(
+            "{message}; with --strict its model does not replace the existing file {to}: give it more iterations or time, choose another -o, \
+             or add --force to replace it"
+        ))),
+        None => Ok(()),
     }
 }
 
@@ -329,6 +339,33 @@ fn hint(rows: &AnyRows<'_>, transposed: bool) {
     }
 }
 
+/// A hint for a single signal, as a recording of one microphone is: sources are separated by what distinguishes several mixtures of them.
+fn hint_of_one_channel(rows: &AnyRows<'_>, key: &str) {
+    let of_signals = unmix::METHODS.iter().any(|method| method.key == key && method.of_signals);
+    if of_signals && rows.n_features() == 1 {
+        let origin = rows.origin();
+        terminal::warning(&format!(
+            "{origin}: one channel: there is nothing to separate; give one file for each microphone, or a table with a column for each channel"
+        ));
+    }
+}
+
+/// The title and the summary of the fit, without the first `printed` warnings where they are above it on the same terminal.
+fn summary(model: &Model, printed: usize, args: &Fit) -> String {
+    let title = args.title.iter().map(|title| format!("{}\n\n", paint(TITLE, title))).collect::<String>();
+    let text = terminal::summary(model);
+    match args.running.quiet || !terminal::is_terminal() {
+        true => title + &text,
+        false => title + &without_notes(text, &model.report().warnings, printed),
+    }
+}
+
+/// The text of a summary without its lines of the first `n` of these warnings.
+fn without_notes(text: String, warnings: &[String], n: usize) -> String {
+    let line = |warning: &String| format!("note: {}\n", unmix::Caller::Shell.message(warning));
+    warnings.iter().take(n).fold(text, |text, warning| text.replacen(&line(warning), "", 1))
+}
+
 /// Prints the outcome of the fit and its warnings, except the first `printed`, which were printed before; returns the exit code.
 pub(crate) fn ended(model: &Model, printed: usize, strict: bool) -> i32 {
     let report = model.report();
@@ -344,19 +381,22 @@ pub(crate) fn ended(model: &Model, printed: usize, strict: bool) -> i32 {
 }
 
 fn ending(report: &Report, counted: Counted, strict: bool) -> (Option<String>, i32) {
+    let Some(message) = unconverged(report, counted) else { return (None, 0) };
+    (Some(format!("{message}; the model of the last {} is saved", counted.word(1))), i32::from(strict))
+}
+
+/// How a fit ended that did not converge; `None` for others.
+fn unconverged(report: &Report, counted: Counted) -> Option<String> {
     if report.outcome.is_success() {
-        return (None, 0);
+        return None;
     }
     let reached = match (report.residual, report.tol) {
         (Some(residual), Some(tol)) => format!(" with a residual of {residual:.2e}, and tol is {tol:.2e}"),
         _ => String::new(),
     };
     let (outcome, n) = (report.outcome.name(), report.n_iter);
-    let (all, last) = (counted.word(n), counted.word(1));
-    let message = format!(
-        "the fit did not converge: it ended with '{outcome}' after {n} {all}{reached}; the model of the last {last} is saved"
-    );
-    (Some(message), i32::from(strict))
+    let all = counted.word(n);
+    Some(format!("the fit did not converge: it ended with '{outcome}' after {n} {all}{reached}"))
 }
 
 /// Suggested next commands; a model of 0 components has no codes.
@@ -427,6 +467,14 @@ mod tests {
         assert_eq!(name("train-images-idx3-ubyte.gz"), "train-images-idx3-ubyte.pca.safetensors");
         assert_eq!(name("a.b.npy"), "a.b.pca.safetensors");
         assert_eq!(name("-"), "stdin.pca.safetensors");
+    }
+
+    #[test]
+    fn warnings_that_were_printed_are_not_in_the_summary_again() {
+        let warnings = ["first".to_string(), "second".into()];
+        let text = "outcome\nnote: first\nnote: second\n\ntable\n".to_string();
+        assert_eq!(without_notes(text.clone(), &warnings, 1), "outcome\nnote: second\n\ntable\n");
+        assert_eq!(without_notes(text.clone(), &warnings, 0), text);
     }
 
     #[test]

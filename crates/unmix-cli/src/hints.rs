@@ -9,19 +9,17 @@ pub(crate) fn hint(args: &[OsString], error: &clap::Error) -> Option<String> {
     let word = |i: usize| args.get(i).and_then(|word| word.to_str());
     let first = word(1)?;
     if unmix::METHODS.iter().any(|method| method.key == first) {
-        return Some(format!("a model is fitted by: unmix fit {first} FILE"));
+        return Some(format!("to fit a model: unmix fit {first} FILE"));
     }
     if std::path::Path::new(first).is_file() {
         let file = terminal::command(&[terminal::path_argument(std::path::Path::new(first))]);
-        return Some(format!(
-            "a file is described by: unmix show {file}, and a model is fitted by: unmix fit pca {file}"
-        ));
+        return Some(format!("to describe a file: unmix show {file}; to fit a model: unmix fit pca {file}"));
     }
     if first == "stability" {
-        return Some("stability is analysed by: unmix fit METHOD FILE --stability 10".into());
+        return Some("to analyse stability: unmix fit METHOD FILE --stability 10".into());
     }
     if first == "help" {
-        return Some(format!("help is shown by: unmix {} --help", word(2).unwrap_or("COMMAND")));
+        return Some(format!("for help: unmix {} --help", word(2).unwrap_or("COMMAND")));
     }
     let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else { return None };
     if let Some(hint) = negative(args, unknown) {
@@ -33,13 +31,13 @@ pub(crate) fn hint(args: &[OsString], error: &clap::Error) -> Option<String> {
     }
     match name.as_str() {
         "k" | "n" | "n_components" | "components" => {
-            return Some("the number of components is given as in: -k 10".into());
+            return Some("for the number of components use -k 10".into());
         }
         _ => {}
     }
     let method = word(2).and_then(|key| unmix::METHODS.iter().find(|method| method.key == key))?;
     method.settings.iter().find(|setting| setting.name == name)?;
-    Some(format!("{name} is a setting of {}, given as in: --set {name}=VALUE", method.key))
+    Some(format!("{name} is a setting of {}: use --set {name}=VALUE", method.key))
 }
 
 /// The suggestion for a negative number after an option, which the parser takes for an option of its own: `unknown` is its beginning.

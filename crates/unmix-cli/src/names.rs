@@ -38,19 +38,43 @@ pub(crate) fn read(path: &Path) -> Result<Vec<String>> {
 /// The rows with the given names, unless they were read with these.
 pub(crate) fn given(rows: AnyRows<'_>, names: Option<Vec<String>>) -> Result<AnyRows<'_>> {
     match names {
-        Some(names) => unmix_io::named(rows, names),
+        Some(names) => {
+            check(&rows, &names)?;
+            unmix_io::named(rows, names)
+        }
         None => Ok(rows),
     }
 }
 
 /// Refuses names that [`given`] refuses: those of rows that are matched to a model, whose columns are not named again.
 pub(crate) fn check(rows: &AnyRows<'_>, names: &[String]) -> Result<()> {
-    if unmix_io::have_names(rows, names) { Ok(()) } else { rows.check_names(names) }
+    let (n, p) = (names.len(), rows.n_features());
+    match unmix_io::have_names(rows, names) {
+        true => Ok(()),
+        false if n > 1 && n != p && rows.features().names.is_none() && rows.n_rows() == Some(n as u64) => {
+            let why = format!("must have one name for each of the {p} columns");
+            let remedy = "the input has that many rows: to exchange rows and columns, add --transpose";
+            Err(Error::setting("names", format!("{n} names"), why, remedy))
+        }
+        false => rows.check_names(names),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn as_many_names_as_rows_suggest_that_rows_are_columns() {
+        let numbers = vec![0.0; 3 * 4];
+        let names = ["a", "b", "c"].map(String::from).to_vec();
+        let refused = |p: usize| {
+            let rows = AnyRows::from(unmix::Rows::from_slice(&numbers, p).unwrap());
+            check(&rows, &names).map_err(|e| e.to_string()).unwrap_err()
+        };
+        assert!(refused(4).contains("one name for each of the 4 columns, got 3 names"), "{}", refused(4));
+        assert!(refused(4).ends_with("add --transpose") && !refused(2).contains("--transpose"));
+    }
 
     #[test]
     fn names_come_from_lists_and_from_tables() {

@@ -93,14 +93,19 @@ pub(crate) fn reconstruct(
     }
     let whose = if pictures.len() == 1 { "its" } else { "their" };
     terminal::note(&format!(
-        "{}; {:.2} % of {whose} pixels were outside 0 to 1 and are clipped",
+        "{}; {} of {whose} pixels were outside 0 to 1 and are clipped",
         written(targets, args),
-        100.0 * share
+        share_clipped(share)
     ));
     if let Some(note) = cut.and_then(|cut| cut.note_on_uncovered(&pictures)) {
         terminal::warning(&note);
     }
     Ok(0)
+}
+
+/// A share of pixels in percent: one that would be rounded to 0.00 is not 0.
+fn share_clipped(share: f64) -> String {
+    if share > 0.0 && share < 1e-4 { "less than 0.01 %".into() } else { format!("{:.2} %", 100.0 * share) }
 }
 
 /// Pictures reassembled from the wanted part of each patch.
@@ -192,6 +197,12 @@ fn names(files: &[PathBuf], folder: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_small_share_is_not_rounded_to_0() {
+        let cases = [(0.0, "0.00 %"), (1e-6, "less than 0.01 %"), (1e-4, "0.01 %"), (0.25, "25.00 %")];
+        cases.iter().for_each(|(share, text)| assert_eq!(share_clipped(*share), *text));
+    }
 
     #[test]
     fn two_pictures_of_one_name_have_two_files() {

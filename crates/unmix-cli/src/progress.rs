@@ -106,16 +106,18 @@ impl Shared {
 
 /// Style of the bar for a stage.
 fn style_bar(bar: &ProgressBar, now: &LastEvent) {
+    let (stage, unit) = counted(&now.stage);
+    let counting = format!("{{msg:15}} {{spinner}} {{human_pos}} {unit}");
     let template = match (now.total, now.done) {
         _ if now.iteration.is_some() => "{spinner} {msg}",
         (Some(0), _) => "{msg:15} {spinner} {elapsed}",
         (Some(_), _) => "{msg:15} {wide_bar} {percent:>3} %  {human_pos} of {human_len} rows  {left}",
         (None, 0) => "{msg:15} {spinner} {elapsed}",
-        (None, _) => "{msg:15} {spinner} {human_pos} rows",
+        (None, _) => &counting,
     };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.reset();
-    bar.set_message(now.iteration.clone().unwrap_or_else(|| now.stage.clone()));
+    bar.set_message(now.iteration.clone().unwrap_or_else(|| stage.to_string()));
     now.total.map_or_else(|| bar.unset_length(), |total| bar.set_length(total));
     bar.set_position(now.done);
     // Last: the bar may be drawn at any time, and would show the numbers of the stage before.
@@ -133,6 +135,11 @@ fn time_left(done: u64, estimate: Duration) -> String {
     if done == 0 { String::new() } else { format!("{:#} left", HumanDuration(estimate)) }
 }
 
+/// The name of a stage, and what it counts: rows, but files in "reading files".
+fn counted(stage: &str) -> (&str, &str) {
+    stage.strip_suffix(" files").map_or((stage, "rows"), |stage| (stage, "files"))
+}
+
 fn line(now: &LastEvent) -> String {
     if let Some(iteration) = &now.iteration {
         return iteration.clone();
@@ -140,7 +147,10 @@ fn line(now: &LastEvent) -> String {
     match (now.total, now.done) {
         (Some(total), done) if total > 0 => format!("{}: {done} of {total} rows", now.stage),
         (_, 0) => format!("{} ...", if now.stage.is_empty() { "reading" } else { &now.stage }),
-        (_, done) => format!("{}: {done} rows", now.stage),
+        (_, done) => {
+            let (stage, unit) = counted(&now.stage);
+            format!("{stage}: {done} {unit}")
+        }
     }
 }
 
@@ -220,6 +230,7 @@ mod tests {
             |stage: &str, done, total| line(&LastEvent { stage: stage.into(), done, total, iteration: None });
         assert_eq!(now("covariance", 5, Some(9)), "covariance: 5 of 9 rows");
         assert_eq!(now("reading", 5, None), "reading: 5 rows");
+        assert_eq!(now("reading files", 5, None), "reading: 5 files");
         assert_eq!(now("eigenvectors", 0, None), "eigenvectors ...");
         assert_eq!(now("features", 0, Some(0)), "features ...");
     }

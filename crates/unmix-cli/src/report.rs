@@ -61,7 +61,7 @@ pub(crate) fn report(args: &Report, invocation: Option<String>) -> Done {
             Refits { starts, permutations: args.permutations.unwrap_or(Refits::default().permutations) };
         let run = Run { seed: model.report().seed, max_seconds: args.max_seconds, ..run };
         let modules = biclusters(&model, rows, refits, &run)?;
-        let warnings = [modules.warning(), modules.weights_left_out()];
+        let warnings = [modules.warning(), modules.weights_left_out(), modules.none_above_chance()];
         warnings.iter().flatten().for_each(|said| terminal::warning(said));
         options.modules = Some(modules);
     }

@@ -105,8 +105,9 @@ fn sizes(origin: &str, table: &Sizes) -> String {
     let star = |rule: SizeRule, k: usize| if table.get(rule) == Some(k) { "*" } else { " " };
     for line in &table.lines {
         let k = line.k;
-        let mut text =
-            format!("  {k:>4}  {:>15.2}  {:>15.2}{}", line.log_likelihood, line.aic, star(SizeRule::Aic, k));
+        let mark = if line.excluded.is_some() { "x" } else { " " };
+        let mut text = format!("  {k:>4}{mark} {:>15.2}  {:>15.2}", line.log_likelihood, line.aic);
+        text += star(SizeRule::Aic, k);
         text += &format!(" {:>15.2}{}", line.bic, star(SizeRule::Bic, k));
         if let Some(cells) = line.cells {
             text +=
@@ -122,6 +123,9 @@ fn sizes(origin: &str, table: &Sizes) -> String {
     }
     if !cells.is_empty() {
         out += &paint(FAINT, "  held-out cells: mean log density of a cell (its standard error)\n");
+    }
+    if table.lines.iter().any(|line| line.excluded.is_some()) {
+        out += &paint(FAINT, "  x: selected by no rule; the warning gives the reason\n");
     }
     out
 }
@@ -243,5 +247,16 @@ mod tests {
         assert!(plain.contains("\n  cells     3  best"), "{plain}");
         let line = plain.lines().find(|l| l.starts_with("     3  ")).unwrap();
         assert!(line.ends_with(")*") && line.matches('*').count() >= 2, "{plain}");
+        assert!(!plain.contains("x: selected"), "{plain}");
+        // A number of components with an unbounded likelihood is marked.
+        let mut table = table;
+        table.lines[4].excluded = Some("its likelihood is unbounded");
+        let plain = anstream::adapter::strip_str(&sizes("made.npy", &table)).to_string();
+        let marked: Vec<&str> = plain.lines().filter(|l| l.contains("x  ")).map(str::trim_start).collect();
+        assert!(marked.len() == 1 && marked[0].starts_with("4x"), "{plain}");
+        assert!(
+            plain.lines().all(|l| l.chars().count() <= 80) && plain.contains("x: selected by no rule"),
+            "{plain}"
+        );
     }
 }

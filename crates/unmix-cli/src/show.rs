@@ -62,7 +62,7 @@ fn show_model(file: &Path, args: &Show) -> Done {
 /// CSV with a line of loadings for each column.
 fn loadings(model: &Model, path: &Path) -> Result<Vec<u8>, Failure> {
     let table = FactorTable::of(model).ok_or_else(|| {
-        let why = format!("a {} model has no loadings with uniquenesses", model.method().key);
+        let why = format!("models of {} have no loadings with uniquenesses", model.method().key);
         Error::setting("--loadings", path.display(), why, "give a model of factor-analysis")
     })?;
     let failed = |e: String| Failure::Message(format!("writing loadings is not possible: {e}"));
@@ -127,9 +127,9 @@ fn model_text(file: &Path, model: &Model) -> String {
     let report = model.report();
     out += &format!("  {:16} {}\n  {:16} {}\n", "seed", report.seed, "processor", report.processor);
     if let Some(invocation) = &report.run.invocation {
-        out += &format!("\n{}\n  {}\n", paint(TITLE, "Made by"), paint(TYPED, invocation));
+        out += &format!("\n{}\n  {}\n", paint(TITLE, "Command"), paint(TYPED, invocation));
     }
-    out += &format!("\n{}\n", paint(TITLE, "Numbers"));
+    out += &format!("\n{}\n", paint(TITLE, "Tensors"));
     for (name, tensor) in model.tensors() {
         let shape = if tensor.shape().is_empty() { "single number".into() } else { lengths(tensor.shape()) };
         out += &format!("  {name:26} {shape}  {}\n", paint(FAINT, tensor.values().dtype().name()));

@@ -1,6 +1,6 @@
 //! Tables stored column by column, as rows: only the requested columns are read, in chunks of rows.
 
-use crate::cells::{Numbers, as_text, number_kind};
+use crate::cells::{Numbers, as_text, number_kind, place};
 use crate::pages::{BufferPool, Chunk};
 use crate::selection::Selection;
 use crate::table::Table;
@@ -151,7 +151,10 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
         let found = format!("it has no {what}");
         return Err(Error::format(file.path(), found, "check the program that wrote it"));
     }
-    let Chosen { selection, columns, has_lists, naming, notes } = Chosen::new(&*file, &names, options)?;
+    let Chosen { selection, columns, has_lists, naming, mut notes } = Chosen::new(&*file, &names, options)?;
+    if !has_lists {
+        notes.extend(note_on_numbers(&*file, &columns, &names, options));
+    }
     let (stored, single) = types(&*file, &columns, &names, options)?;
     let mut text_cells = if options.count_text { count_text(&*file, &columns)? } else { vec![] };
     let index = match (options.transpose, options.row_names) {
@@ -201,6 +204,26 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
         commas_separate: false,
         patches: None,
     })
+}
+
+/// [`index::note_on_numbers`] about the first feature, of which one batch is read; none where it cannot be read, which is reported with the rows.
+fn note_on_numbers(
+    file: &dyn Columnar,
+    columns: &[usize],
+    names: &[String],
+    options: &Options,
+) -> Option<String> {
+    let &[first, _, ..] = columns else { return None };
+    let kind = file.schema().field(first).data_type();
+    if !index::are_all_columns(options) || !kind.is_numeric() || number_kind(kind).is_none() {
+        return None;
+    }
+    let batch = file.batches(&[first]).ok()?.next()?.ok()?;
+    let cells = batch.column(0).slice(0, batch.num_rows().min(index::EXAMINED));
+    let mut numbers = vec![f64::NAN; cells.len()];
+    place(&cells, &mut numbers, 1);
+    let origin = file.path().display().to_string();
+    index::note_on_numbers(&origin, Some(&names[first]), first, &numbers, options)
 }
 
 /// Names of the columns, each once.

@@ -3,7 +3,7 @@
 use crate::assembly::CutImages;
 use crate::patches::{Patches as Cut, StoredImage};
 use crate::stored::{self, FromStart};
-use crate::{Input, Options, Pixels, array, gz, jpeg, progress};
+use crate::{Input, Options, Pixels, array, gz, jpeg, progress, progress_of};
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, ImageResult, Limits};
 use std::io::{BufRead, BufReader, Seek};
@@ -48,7 +48,8 @@ pub(crate) fn open(
         if !kinds.contains(&kind) {
             kinds.push(kind);
         }
-        progress(run, i as u64)?;
+        // Rows of patches are counted later: here a picture is the unit.
+        progress_of(run, "reading files", i as u64 + 1)?;
     }
     let channels = pixels.map_or(1, Pixels::channels);
     let mut shape = vec![places.len() as u64];
@@ -213,7 +214,7 @@ fn decode(
         }
         ImageError::Unsupported(e) => Error::format(
             path,
-            format!("it is an image of an unsupported kind ({e})"),
+            format!("it is of an unsupported image type ({e})"),
             "write it as a .png file",
         ),
         e => Error::format(path, format!("its image is corrupt ({e})"), "copy or write it again"),

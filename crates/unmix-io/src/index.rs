@@ -3,6 +3,17 @@
 use crate::selection::Selection;
 use crate::{Options, Wording};
 use serde_json::Value;
+use std::collections::HashSet;
+use unmix::{AnyRows, Real, Result, with_rows};
+
+/// Rows from the start of a file whose numbers show whether a column numbers them: enough for that, and read quickly from files of any size.
+pub(crate) const EXAMINED: usize = 1000;
+
+/// Fewest rows that a column without a telling name is taken to number: a short column may ascend so by chance.
+const FEWEST: usize = 10;
+
+/// Names of columns of identifiers, in lower case.
+const IDENTIFIERS: [&str; 9] = ["id", "ids", "nr", "no", "no.", "idx", "index", "subject", "patient"];
 
 /// Places of the index among `names`, the columns of a file: those that `pandas`, the file's own description by pandas, calls so,
 /// those with the name that pandas gives an index without one, and leading columns without a name.
@@ -30,12 +41,11 @@ pub(crate) fn note_on_names(
     selection: &Selection,
     options: &Options,
 ) -> Option<String> {
-    if options.columns.is_some() || options.wanted.is_some() || options.transpose {
+    if !are_all_columns(options) {
         return None;
     }
     let is_feature = |j: usize| selection.features.as_ref().is_none_or(|features| features.contains(&j));
-    let is_index = |name: &str| name == "index" || is_numbered(name, "level_", "");
-    let n = names.iter().take_while(|name| is_index(name)).count();
+    let n = names.iter().take_while(|name| is_made_by_pandas(name)).count();
     let named: Vec<&str> = (0..n).filter(|j| is_feature(*j)).map(|j| names[j].as_str()).collect();
     if named.is_empty() || n == names.len() {
         return None;
@@ -46,6 +56,62 @@ pub(crate) fn note_on_names(
         named.iter().map(|name| format!("column '{name}'")).collect::<Vec<_>>().join(", "),
         options.wording.plain("drop", list, true)
     ))
+}
+
+/// Whether the columns are those of the file, except some: where columns were chosen, by a request or a model, a note about one of them is of no use.
+pub(crate) fn are_all_columns(options: &Options) -> bool {
+    options.columns.is_none() && options.wanted.is_none() && !options.transpose
+}
+
+/// [`note_on_numbers`] about the first feature of `rows`, which is column `column` of the file.
+///
+/// # Errors
+///
+/// Errors of reading the first rows.
+pub(crate) fn note_on_rows(
+    rows: &AnyRows<'_>,
+    name: Option<&str>,
+    column: usize,
+    options: &Options,
+) -> Result<Option<String>> {
+    /// Numbers that are read; of wider tables fewer rows.
+    const MOST: usize = 1 << 20;
+    let p = rows.n_features();
+    if p < 2 || !are_all_columns(options) {
+        return Ok(None);
+    }
+    let n = (MOST / p).clamp(FEWEST, EXAMINED) as u64;
+    let first: Vec<f64> = with_rows!(rows, rows => {
+        rows.read_range(0..n)?.into_iter().step_by(p).map(Real::to_f64).collect()
+    });
+    Ok(note_on_numbers(rows.origin(), name, column, &first, options))
+}
+
+/// A note about a column, the first feature, that appears to number the rows by its first `numbers`: whole numbers that ascend by one, or distinct
+/// ones under the name of an identifier. The column stays a feature, because it may be one, such as a year.
+pub(crate) fn note_on_numbers(
+    origin: &str,
+    name: Option<&str>,
+    column: usize,
+    numbers: &[f64],
+    options: &Options,
+) -> Option<String> {
+    let is_noted_by_name = name.is_some_and(is_made_by_pandas);
+    if !are_all_columns(options) || is_noted_by_name || numbers.iter().any(|x| x.fract() != 0.0) {
+        return None;
+    }
+    let ascends = numbers.len() >= FEWEST && numbers.windows(2).all(|pair| pair[1] - pair[0] == 1.0);
+    let identifies = name.is_some_and(is_identifier) && numbers.len() > 1 && {
+        let mut seen = HashSet::new();
+        numbers.iter().all(|x| seen.insert(x.to_bits()))
+    };
+    let called = name.map_or_else(|| column.to_string(), |name| format!("'{name}'"));
+    (ascends || identifies).then(|| {
+        format!(
+            "{origin}: column {called} appears to number the rows: it may be the index of a table and no feature; to leave it out, add {}",
+            options.wording.column("drop", name, column)
+        )
+    })
 }
 
 /// Notes for the user about the columns `index`, which are left out of `n`; none where there are none.
@@ -77,6 +143,20 @@ pub(crate) fn note(
 pub(crate) fn names_of_rows(levels: Vec<Vec<String>>) -> Option<Vec<String>> {
     let join = |a: Vec<String>, b: Vec<String>| a.iter().zip(b).map(|(a, b)| format!("{a}, {b}")).collect();
     levels.into_iter().reduce(join)
+}
+
+/// Whether pandas names an index so that it makes a column.
+fn is_made_by_pandas(name: &str) -> bool {
+    name == "index" || is_numbered(name, "level_", "")
+}
+
+/// Whether a name is usual for a column of identifiers: `ID`, `subject_id`, `PatientID`.
+fn is_identifier(name: &str) -> bool {
+    let lower = name.trim().to_lowercase();
+    let ends = [" id", "_id", "-id", ".id"].iter().any(|end| lower.ends_with(end));
+    let joined = name.trim().strip_suffix("ID").or(name.trim().strip_suffix("Id"));
+    ends || IDENTIFIERS.contains(&lower.as_str())
+        || joined.is_some_and(|before| before.ends_with(char::is_lowercase))
 }
 
 /// Whether pandas names an index without a name so.
@@ -137,6 +217,37 @@ mod tests {
         assert_eq!(of(&[2, 3]), None);
         let later = ["a", "index"].map(String::from);
         assert_eq!(note_on_names("t.csv", &later, &Selection::default(), &Options::default()), None);
+    }
+
+    #[test]
+    fn a_first_column_that_numbers_the_rows_is_noted() {
+        let shell = Options { wording: Wording::Shell, ..Options::default() };
+        let of = |name: &str, numbers: &[f64]| note_on_numbers("t.csv", Some(name), 0, numbers, &shell);
+        let counted: Vec<f64> = (0..12).map(|i| 7.0 + f64::from(i)).collect();
+        let shuffled = [3.0, 1.0, 12.0, 7.0];
+        assert_eq!(
+            of("x", &counted).unwrap(),
+            "t.csv: column 'x' appears to number the rows: it may be the index of a table and no feature; to leave it out, add --drop x"
+        );
+        assert!(of("x", &counted[..9]).is_none() && of("x", &shuffled).is_none());
+        for name in ["ID", "id", "Nr", "subject_id", "PatientID", "Index"] {
+            assert!(of(name, &shuffled).is_some(), "{name}");
+            assert!(of(name, &[3.0, 1.0, 3.0]).is_none() && of(name, &[3.0, 1.5]).is_none(), "{name}");
+        }
+        for name in ["humid", "paid", "grid", "VOID", "index"] {
+            assert!(of(name, &shuffled).is_none(), "{name}");
+        }
+        let gap = [&counted[..], &[f64::NAN]].concat();
+        let years: Vec<f64> = (0..20).map(|i| 2000.0 + f64::from(i / 2)).collect();
+        let zeros_and_ones: Vec<f64> = (0..20).map(|i| f64::from(i % 2)).collect();
+        [gap, years, zeros_and_ones].iter().for_each(|numbers| assert_eq!(of("x", numbers), None));
+        let unnamed = note_on_numbers("t.csv", None, 2, &counted, &shell).unwrap();
+        assert!(unnamed.contains("column 2 appears") && unnamed.ends_with("--drop 2"), "{unnamed}");
+        let python = Options { wording: Wording::PythonRead, ..Options::default() };
+        let said = note_on_numbers("t.csv", Some("ID"), 0, &counted, &python).unwrap();
+        assert!(said.ends_with("add drop=['ID']"), "{said}");
+        let chosen = Options { columns: Some("x".into()), ..shell.clone() };
+        assert_eq!(note_on_numbers("t.csv", Some("x"), 0, &counted, &chosen), None);
     }
 
     #[test]

@@ -279,6 +279,11 @@ fn plain(stored: Stored, found: &Recognised, run: &Run<'_>) -> Result<Bytes<'sta
 
 /// Reports how many rows of a file have been read; an error when the user requested a stop.
 fn progress(run: &Run<'_>, rows: u64) -> Result<()> {
-    run.observer.event(unmix::Event::Sweep { stage: "reading", done: rows, total: None });
+    progress_of(run, "reading", rows)
+}
+
+/// [`progress`] of a stage that counts something else, as "reading files" does.
+fn progress_of(run: &Run<'_>, stage: &str, done: u64) -> Result<()> {
+    run.observer.event(unmix::Event::Sweep { stage, done, total: None });
     if run.observer.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
 }

@@ -55,7 +55,7 @@ pub struct Options {
     /// Names of the features that a model was fitted on. Where the file has names, these columns are the features, in this
     /// order, and others are ignored; where it has none, nothing changes.
     pub wanted: Option<Vec<String>>,
-    /// Refuse a name of `wanted` that comes more than once in the file: by default the first of these columns is the feature, with a note.
+    /// Refuse a name of `wanted` that occurs more than once in the file: by default the first of these columns is the feature, with a note.
     pub wanted_once: bool,
     /// Names of the columns of an input that has none, one for each column before `columns`, `drop` and `keep` select some of them, which
     /// then take these names. Another number of names is not used: the caller may have names of the selected columns, which [`crate::named`]

@@ -19,7 +19,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
     let path = bytes.path().to_path_buf();
     let (start, metadata) = metadata(&bytes)?;
     if metadata.metadata().as_ref().is_some_and(|m| m.contains_key("unmix")) {
-        let remedy = "give rows here; Model::load reads a model";
+        let remedy = format!("to read a model use {}", options.wording.model_reader());
         return Err(Error::format(&path, "it is a model that unmix has written, not data", remedy));
     }
     let mut names = metadata.offset_keys();

@@ -73,18 +73,18 @@ pub(crate) fn kept(options: &Options, names: Option<&[String]>) -> Vec<(String, 
     names.into_iter().map(|names| ("name".to_string(), names.to_vec())).collect()
 }
 
-/// The note about names that come more than once among `cells`, of which `names` were made; `None` where there are none.
+/// The note about names that occur more than once among `cells`, of which `names` were made; `None` where there are none.
 pub(crate) fn repeated(origin: &str, cells: &[String], names: &[String]) -> Option<String> {
     let is_renamed =
         |(cell, name): &(&String, &String)| !cell.trim().is_empty() && cell.trim() != name.as_str();
     let (cell, name) = cells.iter().zip(names).find(is_renamed)?;
     Some(format!(
-        "{origin}: the column name '{}' comes more than once: the columns that repeat a name are numbered, as '{name}'",
+        "{origin}: the column name '{}' occurs more than once; duplicates are renamed, as '{name}'",
         cell.trim()
     ))
 }
 
-/// Refuses a name among `cells` that comes more than once and that a model needs, where the options ask for that.
+/// Refuses a name among `cells` that occurs more than once and that a model needs, where the options ask for that.
 ///
 /// # Errors
 ///
@@ -94,7 +94,7 @@ pub(crate) fn check_once(origin: &str, cells: &[String], options: &Options) -> R
     let times = |name: &String| cells.iter().filter(|cell| cell.trim() == name).count();
     let Some(name) = wanted.iter().find(|name| times(name) > 1) else { return Ok(()) };
     let found =
-        format!("the column name '{name}' comes {} times, and the model needs one such column", times(name));
+        format!("the column name '{name}' occurs {} times, and the model needs one such column", times(name));
     let remedy = "rename the others, or leave them out of the file";
     Err(Error::format(origin, found, remedy).with(|details| details.name = Some(name.clone())))
 }
@@ -153,7 +153,7 @@ mod tests {
         let names = strings(&["x", "y", "x.1", "3"]);
         let note = repeated("t.csv", &cells().unwrap(), &names).unwrap();
         assert!(
-            note.starts_with("t.csv: the column name 'x' comes more than once") && note.ends_with("'x.1'")
+            note.starts_with("t.csv: the column name 'x' occurs more than once") && note.ends_with("'x.1'")
         );
         assert_eq!((repeated("t.csv", &names, &names), plain.names), (None, Some(names)));
         assert_eq!((plain.columns, plain.ignored), (None, vec![]));

@@ -156,6 +156,15 @@ impl Wording {
         }
     }
 
+    /// What reads the file of a model.
+    pub(crate) fn model_reader(self) -> &'static str {
+        match self {
+            Self::Rust => "Model::load",
+            Self::Shell => "'unmix show'",
+            Self::PythonRead | Self::PythonPath => "unmix.load",
+        }
+    }
+
     fn python(self, name: &str, value: &str) -> String {
         match self {
             Self::PythonPath => format!("unmix.open(..., {name}={value})"),

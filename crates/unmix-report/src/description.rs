@@ -343,7 +343,7 @@ pub(crate) fn interval(stability: &Value, name: &str, j: usize) -> Option<String
 pub(crate) fn verdict_with_interval(stability: &Value, j: usize) -> String {
     let words = stability["verdict"][j].as_str().unwrap_or("").to_string();
     match interval(stability, "space_interval", j).filter(|_| words.contains("as a group")) {
-        Some(space) => format!("{words} (its space {space})"),
+        Some(space) => format!("{words} (agreement of the subspace {space})"),
         None => words,
     }
 }

@@ -3,6 +3,7 @@
 use crate::number::{number, percent};
 use serde_json::Value;
 use unmix::Model;
+use unmix::internal::error::counted;
 
 /// Maximum number of entries of a list that are shown.
 const SHOWN: usize = 20;
@@ -20,7 +21,7 @@ pub(crate) fn line(model: &Model) -> Option<String> {
         noise(model),
         diagnostic("sparse_share").map(|share| format!("sparse part in {} of the cells", percent(share))),
         blocks(model),
-        diagnostic("dead_units").map(|dead| format!("{dead} dead units of {m}")),
+        diagnostic("dead_units").map(|dead| format!("{} of {m}", counted(dead as u64, "dead unit"))),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("; "))

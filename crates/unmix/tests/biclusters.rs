@@ -189,7 +189,8 @@ fn models_rows_and_settings_without_modules_are_refused() {
     let pca =
         Pca { n_components: 3.into(), ..Pca::default() }.fit(&mut rows_of(&made.x), &Run::default()).unwrap();
     let e = of_model(&pca, &rows, &Run::default()).unwrap_err();
-    assert!(matches!(e, Error::Unsupported { .. }) && e.to_string().contains("may be negative"), "{e}");
+    let words = "finding modules by a model of pca is not possible: its codes may be negative";
+    assert!(matches!(e, Error::Unsupported { .. }) && e.to_string().starts_with(words), "{e}");
     let model = Rfn { n_components: 5, max_iter: 5, ..Rfn::default() }
         .fit(&mut rows_of(&made.x), &Run::default())
         .unwrap();
@@ -219,6 +220,26 @@ fn weights_of_the_fit_are_left_out_with_a_warning() {
     assert!(pooled.without_weights);
     let plain = small.fit(&mut rows_of(&made.x), &Run::default()).unwrap();
     assert_eq!(of_model(&plain, &rows, &Run::default()).unwrap().weights_left_out(), None);
+}
+
+#[test]
+fn modules_that_are_all_at_the_level_of_chance_are_stated() {
+    let made = planted(4.0, 0);
+    let small = Rfn { n_components: 5, max_iter: 5, ..Rfn::default() };
+    let model = small.fit(&mut rows_of(&made.x), &Run::default()).unwrap();
+    let mut found = of_model(&model, &AnyRows::from(rows_of(&made.x)), &Run::default()).unwrap();
+    assert!(!found.modules.is_empty());
+    assert_eq!(found.none_above_chance(), None);
+    found.modules.iter_mut().for_each(|module| module.q_value = Some(1.0));
+    found.permutations = 10;
+    let said = found.none_above_chance().unwrap();
+    assert!(said.starts_with("no module is above chance: every q-value is 1; "), "{said}");
+    assert_eq!(found.to_json()["warnings"][0], said);
+    // A few copies cannot show it.
+    found.permutations = 2;
+    assert_eq!(found.none_above_chance(), None);
+    (found.permutations, found.modules[0].q_value) = (10, Some(0.5));
+    assert_eq!(found.none_above_chance(), None);
 }
 
 #[test]

@@ -158,6 +158,25 @@ fn rows_with_weights_are_refused() {
     assert!(refused.starts_with("stability of a decomposition is not possible"), "{refused}");
 }
 
+#[test]
+fn components_that_are_given_are_refused_before_the_refits() {
+    let data = independent(50, &[Distribution::Laplace; 3], &[3.0, 2.0, 1.0], 3).unwrap();
+    let mut rows: AnyRows<'_> = Rows::from_slice(data.x.as_slice(), 3).unwrap().into();
+    for method in unmix::METHODS.iter().filter(|m| m.tensors().any(|s| s.default != "null")) {
+        let identity = Matrix::from_fn(3, 3, |i, j| f64::from(u8::from(i == j)));
+        let atoms = unmix::model::Tensor::matrix(&identity, unmix::Dtype::F64);
+        let given = [("dictionary".to_string(), atoms)].into();
+        let run = made::on_threads(1);
+        let model = unmix::fit_given(method.key, &Map::new(), given, &mut rows, &run).unwrap();
+        let refused = stability(&model, &rows, Trials::default(), &run).unwrap_err().to_string();
+        let beginning = format!(
+            "stability of {} is not possible: its dictionary is given, not estimated; compute",
+            method.key
+        );
+        assert!(refused.starts_with(&beginning), "{refused}");
+    }
+}
+
 /// The number of repeats in which a source is significantly non-Gaussian, a condition for being resolved, and the number in which any
 /// source is resolved.
 fn false_positives(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._input import warn
-from .._types import Array, Seed
+from .._input import dense, warn
+from .._types import Array, Rows, Seed
 from ..ica import ICA
 from ..pca import PCA
 
@@ -22,7 +22,7 @@ _FUNCTIONS = {"tanh": "logcosh", "exp": "exp", "cube": "cube"}
 
 
 def picard(
-    X: ArrayLike,
+    X: Rows,
     fun: str = "tanh",
     n_components: int | None = None,
     ortho: bool = True,
@@ -50,7 +50,7 @@ def picard(
 
     Parameters
     ----------
-    X : array-like of shape (n_features, n_samples)
+    X : array-like of shape (n_features, n_samples), or path
         Data; samples as columns.
     fun : {"tanh", "exp", "cube"}, default="tanh"
         Contrast function; without ``ortho`` only ``"tanh"``.
@@ -123,7 +123,7 @@ def picard(
     for name, value in given.items():
         if value != _IGNORED[name]:
             warn(f"{name}={value!r} has no effect: it is accepted for compatibility with python-picard")
-    table = np.asarray(X)
+    table = np.asarray(dense(X))
     if table.ndim != 2:
         raise ValueError(f"X must be an array of shape (n_features, n_samples), got {table.ndim} axes")
     rows: Array = table.T if table.dtype in (np.float32, np.float64) else table.T.astype(np.float64)

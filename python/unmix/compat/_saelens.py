@@ -27,7 +27,7 @@ def to_saelens(
 ) -> None:
     """Write a sparse autoencoder as a folder of SAELens: ``sae_weights.safetensors`` and ``cfg.json``.
 
-    ``SAE.load_from_disk`` of SAELens reads it. Units keep their numbers. ``activation="batch-topk"`` is written as jumprelu, with the
+    ``SAE.load_from_disk`` of SAELens reads it. The indices of units are preserved. ``activation="batch-topk"`` is written as jumprelu, with the
     same threshold for every unit, as in SAELens. Codes are those of the model: the scale of ``normalize`` is part of the parameters.
 
     Parameters
@@ -68,7 +68,7 @@ def to_saelens(
 def from_saelens(path: Path) -> SparseAutoencoder:
     """Return the sparse autoencoder in a folder of SAELens.
 
-    Units keep their numbers, and codes are those of the encoder that SAELens documents: relu (standard), topk, jumprelu or gated.
+    The indices of units are preserved, and codes are those of the encoder that SAELens documents: relu (standard), topk, jumprelu or gated.
     Encoders of rows that are not centred (``apply_b_dec_to_input`` false) and the rescaling of topk (``rescale_acts_by_decoder_norm``)
     are folded into the parameters. Other architectures and activations, normalised or reshaped rows, topk without k, and pickled
     files are refused, with an error that names them.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _unmix
-from .._input import in_memory
+from .._input import dense
 from .._record import DigitRows, PatternRows
 from .._types import Array, Rows
 from ._checks import _check, _check_size
@@ -91,7 +91,7 @@ def digit_variations(name: str, digits: Rows | int, photos: ArrayLike | Sequence
         _check(digits=(int(digits), 1))
         pictures = np.zeros((int(digits), 1))
     else:
-        pictures = np.asarray(in_memory(digits), dtype=np.float64)
+        pictures = np.asarray(dense(digits), dtype=np.float64)
     if pictures.ndim < 2:
         raise ValueError(f"digits must be rows of 784 pixels or of 28 x 28 pixels, got an array of shape {pictures.shape}")
     pictures = pictures.reshape(len(pictures), int(np.prod(pictures.shape[1:])))

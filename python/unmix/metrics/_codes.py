@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from .. import _unmix
+from .._input import dense
 from .._types import Array, Rows
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
-
-def lasso_gap(X: ArrayLike, Z: Rows, A: ArrayLike, alpha: float, positive: bool = False) -> Array:
+def lasso_gap(X: Rows, Z: Rows, A: Rows, alpha: float, positive: bool = False) -> Array:
     """Return the duality gap of each code of the lasso: an upper bound on the distance of its objective from the minimum.
 
     The objective is ``1/2 ||x - z A||**2 + alpha ||z||_1``. The gap is computed from a recomputed residual in double precision, as a sum
@@ -21,11 +17,11 @@ def lasso_gap(X: ArrayLike, Z: Rows, A: ArrayLike, alpha: float, positive: bool 
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
+    X : array-like of shape (n_samples, n_features), or path
         Rows; NaN is a missing cell.
-    Z : array-like or sparse matrix of shape (n_samples, n_components)
+    Z : array-like or sparse matrix of shape (n_samples, n_components), or path
         Codes of the rows.
-    A : array-like of shape (n_components, n_features)
+    A : array-like of shape (n_components, n_features), or path
         The dictionary.
     alpha : float
         Weight of the penalty; positive.
@@ -57,8 +53,7 @@ def lasso_gap(X: ArrayLike, Z: Rows, A: ArrayLike, alpha: float, positive: bool 
     """
     if not alpha > 0:
         raise ValueError(f"alpha must be positive, got {alpha}")
-    codes = Z.toarray() if hasattr(Z, "toarray") else Z
-    x, z, a = (np.ascontiguousarray(table, dtype=np.float64) for table in (X, codes, A))
+    x, z, a = (np.ascontiguousarray(dense(table), dtype=np.float64) for table in (X, Z, A))
     if x.ndim != 2 or z.ndim != 2 or a.ndim != 2 or z.shape != (len(x), len(a)) or x.shape[1] != a.shape[1]:
         raise ValueError(f"X must be n x p, Z n x m and A m x p, but they have shapes {x.shape}, {z.shape} and {a.shape}")
     return _unmix.lasso_gap(x, z, a, float(alpha), bool(positive))

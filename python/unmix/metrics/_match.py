@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _unmix
+from .._input import dense
 from .._types import Array, Components, Rows
 from ._components import _check_finite, _pair
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 class Match(NamedTuple):
@@ -105,7 +103,7 @@ def match(a: Components, b: Components, X: Rows | None = None) -> Match:
     return Match(*_unmix.match_rows(*_matchable(a, b), _one_sided(a, b)))
 
 
-def matched_correlation(a: ArrayLike, b: ArrayLike) -> Match:
+def matched_correlation(a: Rows, b: Rows) -> Match:
     """Match the columns of two tables so that the sum of absolute correlations is maximal (Hungarian method).
 
     It compares estimated sources with true ones, or the codes of two models, sample by sample, irrespective of order, signs and units.
@@ -113,7 +111,7 @@ def matched_correlation(a: ArrayLike, b: ArrayLike) -> Match:
 
     Parameters
     ----------
-    a, b : array-like of shape (n_samples, n_sources)
+    a, b : array-like of shape (n_samples, n_sources), or path
         Sources of the same samples; ``b`` has at least as many columns as ``a``.
 
     Returns
@@ -136,7 +134,7 @@ def matched_correlation(a: ArrayLike, b: ArrayLike) -> Match:
     >>> matched_correlation([[0, 1], [1, 0], [2, 5]], [[1, 0], [0, -2], [5, -4]]).order
     array([1, 0])
     """
-    first, second = (np.asarray(m, dtype=np.float64) for m in (a, b))
+    first, second = (np.asarray(dense(m), dtype=np.float64) for m in (a, b))
     if first.ndim != 2 or second.ndim != 2 or len(first) != len(second):
         raise ValueError(f"tables must have one row for each of the same samples, but have shapes {first.shape} and {second.shape}")
     for table in (first, second):

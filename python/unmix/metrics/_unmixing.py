@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from .. import _unmix
-from .._types import Array, Components
+from .._input import dense
+from .._types import Array, Components, Rows
 from ._components import _rows
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 def _gain(model: Components, mixing: Components | None) -> Array:
@@ -102,7 +98,7 @@ def interference(model: Components, mixing: Components | None = None) -> Array:
     return _unmix.interference(_gain(model, mixing))
 
 
-def mutual_information(X: ArrayLike) -> Array:
+def mutual_information(X: Rows) -> Array:
     """Return an estimate of the mutual information between each pair of columns, in nats.
 
     Mutual information is 0 only for independent variables, while a correlation of 0 does not exclude dependence: large entries show pairs
@@ -110,7 +106,7 @@ def mutual_information(X: ArrayLike) -> Array:
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_columns)
+    X : array-like of shape (n_samples, n_columns), or path
         Sources, or any other variables.
 
     Returns
@@ -139,7 +135,7 @@ def mutual_information(X: ArrayLike) -> Array:
     >>> bool(mutual_information(x)[0, 1] < 0.02 < 0.3 < mutual_information(x @ [[1, 1], [0, 0.6]])[0, 1])
     True
     """
-    table = np.asarray(X, dtype=np.float64)
+    table = np.asarray(dense(X), dtype=np.float64)
     if table.ndim != 2 or len(table) < 2:
         raise ValueError(f"X must be an array of two axes with at least two rows, but has shape {table.shape}")
     return _unmix.mutual_information(table)

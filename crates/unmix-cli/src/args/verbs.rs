@@ -29,7 +29,7 @@ pub(crate) struct Fit {
     pub(crate) method: String,
     #[command(flatten)]
     pub(crate) input: Inputs,
-    /// Number of components: a number, a fraction of the variance such as 0.9, 'all', or a rule (see --help)
+    /// Number of components: a number, a share of the variance such as 0.9, 'all', or a rule (see --help)
     ///
     /// Rules: 'minka' ('mle'), 'bic', 'gavish-donoho', 'gap', 'gap-difference', 'parallel', 'cv', or a share as 'share-0.9';
     /// 'unmix select' shows the result of each.
@@ -71,7 +71,10 @@ pub(crate) struct Fit {
     /// Target codes of the rows of INPUT, for supervised training: a file with as many rows, and a number for each atom
     #[arg(long, value_name = "FILE")]
     pub(crate) codes: Option<PathBuf>,
-    /// Exit with code 1 when the fit did not converge
+    /// Title above the summary, and of pages of the model that have no other
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// Exit with code 1 when the fit did not converge, and keep an existing model file
     #[arg(long)]
     pub(crate) strict: bool,
     /// Replace an existing file even if it is not an unmix model
@@ -262,7 +265,7 @@ pub(crate) struct Modules {
     pub(crate) starts: usize,
     #[arg(long, value_name = "N", help = permutations())]
     pub(crate) permutations: Option<usize>,
-    /// End all fits after S seconds; modules are those that they have found by then
+    /// End all fits after S seconds; keep the modules found so far
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub(crate) max_seconds: Option<f64>,
     /// A file for the members of all modules, a line each: module, row or column, number, name, sign of the loading
@@ -305,7 +308,7 @@ pub(crate) struct Select {
     /// The method; for those with a likelihood, such as ppca, a table with a line for each number of components
     #[arg(long, value_name = "KEY", default_value = "pca")]
     pub(crate) method: String,
-    /// Rules, separated by commas; a number is a fraction of the variance [default: all but parallel and cv]
+    /// Rules, separated by commas; a number is a share of the variance [default: all but parallel and cv]
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) rules: Vec<String>,
     /// The largest number of components [default: until three in a row improve neither BIC nor held-out cells]
@@ -362,11 +365,11 @@ pub(crate) struct Report {
     pub(crate) starts: Option<usize>,
     #[arg(long, value_name = "N", requires = "starts", help = permutations())]
     pub(crate) permutations: Option<usize>,
-    /// End the fits of the modules after S seconds; modules are those that they have found by then
+    /// End the fits of the modules after S seconds; keep the modules found so far
     #[arg(long, value_name = "S", requires = "starts", value_parser = seconds)]
     pub(crate) max_seconds: Option<f64>,
-    /// Title of the page
-    #[arg(long)]
+    /// Title of the page [default: that of the fit, or else the method and the data]
+    #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
     #[command(flatten)]
     pub(crate) reading: Reading,

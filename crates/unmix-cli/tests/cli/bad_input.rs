@@ -203,7 +203,7 @@ fn models_that_are_corrupt_are_refused() {
     // Nor to a fit that fails.
     b.write("gap.csv", "c0,c1,c2,c3\n1,2,3,4\n2,NA,1,0\n4,1,0,2\n");
     refused(&b, "fit pca gap.csv -o m.safetensors", &["row 1, column 1 ('c1') is NaN"]);
-    refused(&b, "fit pca gap.csv --drop c1 -k 9 -o m.safetensors", &["n_components=9 is not possible"]);
+    refused(&b, "fit pca gap.csv --drop c1 -k 9 -o m.safetensors", &["-k 9 is not possible"]);
     assert_eq!(std::fs::read(b.path("m.safetensors")).unwrap(), kept);
     write_npy(&b.path("wide.npy"), &Folder::table(30, 5), &[5]).unwrap();
     refused(&b, "encode m.safetensors wide.npy -o out.npy", &["4 columns are needed, but 5"]);

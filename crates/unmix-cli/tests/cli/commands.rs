@@ -364,8 +364,7 @@ fn names_that_come_twice_and_columns_that_do_not_vary_are_named() {
     b.write("d.csv", "a,b,a,c\n".to_string() + &x.chunks(3).map(line).collect::<String>());
     for method in ["pca", "ica", "factor-analysis", "sigma-pca"] {
         let result = b.ok(&format!("fit {method} d.csv -k 1 -o m.safetensors"));
-        let twice =
-            "the column name 'a' comes more than once: the columns that repeat a name are numbered, as 'a.1'";
+        let twice = "the column name 'a' occurs more than once; duplicates are renamed, as 'a.1'";
         assert!(result.err.contains(twice), "{method}: {}", result.err);
         assert!(result.err.contains("1 of 4 columns does not vary ('c');"), "{method}: {}", result.err);
     }

@@ -46,7 +46,7 @@ fn a_choice_of_initial_atoms_beside_given_ones_has_no_effect_and_gives_a_warning
     write_npy(&b.path("atoms.npy"), &rows(340)[300 * 8..312 * 8], &[8]).unwrap();
     for (method, other) in [("dictionary", "dct"), ("sae", "data")] {
         let fit = format!("fit {method} x.npy --set batch_size=50 --set max_epochs=1 -q");
-        let said = format!("init={other} has no effect here: init is used only with dict_init=null");
+        let said = format!("init='{other}' has no effect here: init is used only if dict_init is not given");
         let plain = b.ok(&format!("{fit} --dict-init atoms.npy -o plain.safetensors"));
         assert!(!plain.err.contains("has no effect"), "{}", plain.err);
         let both = b.ok(&format!("{fit} --dict-init atoms.npy --set init={other} -o both.safetensors"));

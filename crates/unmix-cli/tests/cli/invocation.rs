@@ -200,6 +200,22 @@ fn unescaped(html: &str) -> String {
 }
 
 #[test]
+fn the_title_of_a_fit_is_that_of_its_pages() {
+    let b = Folder::new();
+    b.both("d", 60, 4);
+    let fitted = b.shell("unmix fit pca d.csv -k 2 -o m.safetensors --title \"Sarah's rows\"");
+    assert_eq!(fitted.code, 0, "{}", fitted.err);
+    assert!(fitted.out.starts_with("Sarah's rows\n"), "{}", fitted.out);
+    let title = |report: &str| {
+        b.ok(report);
+        let page = unescaped(&String::from_utf8(b.read("page.html")).unwrap());
+        page.split_once("<title>").unwrap().1.split_once("</title>").unwrap().0.to_string()
+    };
+    assert_eq!(title("report m.safetensors d.csv -o page.html"), "Sarah's rows");
+    assert_eq!(title("report m.safetensors d.csv -o page.html --title other"), "other");
+}
+
+#[test]
 fn the_printed_line_makes_the_same_page() {
     let b = Folder::new();
     b.both("d", 60, 4);

@@ -14,7 +14,15 @@ fn recordings_in_another_order_give_the_same_codes() {
         let mixed: Vec<f64> = one.iter().zip(&two).map(|(a, b)| share * a + (1.0 - share) * b).collect();
         write_wav(&b.path(&format!("{name}.wav")), 8000, &mixed).unwrap();
     }
-    b.ok("fit pca mix1.wav mix2.wav mix3.wav -k 2 -o m.safetensors");
+    let one_channel = b.run("fit ica mix1.wav -o one.safetensors");
+    assert!(
+        one_channel.err.contains("one channel: there is nothing to separate; give one file for each"),
+        "{}",
+        one_channel.err
+    );
+    assert!(!b.ok("fit pca mix1.wav -o one.safetensors").err.contains("one channel"));
+    let fitted = b.ok("fit pca mix1.wav mix2.wav mix3.wav -k 2 -o m.safetensors");
+    assert!(!fitted.err.contains("one channel"), "{}", fitted.err);
     let names = Model::load(&b.path("m.safetensors")).unwrap().features().names.clone();
     assert_eq!(names, Some(["mix1", "mix2", "mix3"].map(String::from).to_vec()));
     b.ok("encode m.safetensors mix1.wav mix2.wav mix3.wav -o a.npy");

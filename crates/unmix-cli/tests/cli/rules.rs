@@ -113,20 +113,20 @@ fn wrong_usage_has_exit_code_2() {
         ("encoed m.safetensors d.csv", "encode"),
         ("fit pca", "INPUT"),
         ("fit", "for example: unmix fit pca data.csv -k 10\n"),
-        ("pca d.npy", "a model is fitted by: unmix fit pca FILE\n"),
-        ("d.npy", "is described by: unmix show d.npy, and a model is fitted by: unmix fit pca d.npy\n"),
+        ("pca d.npy", "to fit a model: unmix fit pca FILE\n"),
+        ("d.npy", "to describe a file: unmix show d.npy; to fit a model: unmix fit pca d.npy\n"),
         ("fit d.npy pca", "the method must come before the input: unmix fit pca d.npy"),
         ("fit d.npy", "for example: unmix fit pca data.csv -k 10\n"),
         ("fit pca d.npy --exclude 0", "unexpected argument '--exclude'"),
         ("report m.safetensors --force", "unexpected argument '--force'"),
-        ("stability d.npy", "stability is analysed by: unmix fit METHOD FILE --stability 10\n"),
-        ("help fit", "help is shown by: unmix fit --help\n"),
-        ("fit pca d.npy --k 3", "the number of components is given as in: -k 10\n"),
-        ("fit pca d.npy -n 3", "the number of components is given as in: -k 10\n"),
-        ("fit pca d.npy --whiten", "whiten is a setting of pca, given as in: --set whiten=VALUE\n"),
+        ("stability d.npy", "to analyse stability: unmix fit METHOD FILE --stability 10\n"),
+        ("help fit", "for help: unmix fit --help\n"),
+        ("fit pca d.npy --k 3", "for the number of components use -k 10\n"),
+        ("fit pca d.npy -n 3", "for the number of components use -k 10\n"),
+        ("fit pca d.npy --whiten", "whiten is a setting of pca: use --set whiten=VALUE\n"),
         ("fit pca d.npy --seed -1", "if -1 is the value of --seed, it must not be negative\n"),
         ("select d.npy --max-components -12", "if -12 is the value of --max-components, it must not"),
-        ("fit ica d.npy --max-iter 3", "given as in: --set max_iter="),
+        ("fit ica d.npy --max-iter 3", ": use --set max_iter="),
         ("score m.safetensors", "for example: unmix score data.pca.safetensors new.csv\n"),
         (
             "fit pca d.npy --set n_components=true",
@@ -140,8 +140,7 @@ fn wrong_usage_has_exit_code_2() {
         assert!(ran.err.contains(words), "{command}: {}", ran.err);
         assert!(!ran.err.contains("as a value"), "{command}: {}", ran.err);
         // The parser adds no other suggestion.
-        let hinted =
-            ["is given as in", "given as in: --set", "is the value of", "is fitted by", "is shown by"];
+        let hinted = ["use -k 10", ": use --set", "is the value of", "to fit a model:", "for help:"];
         let has_hint = hinted.iter().any(|hint| words.contains(hint));
         assert!(!has_hint || !ran.err.contains("tip:"), "{command}: {}", ran.err);
     }

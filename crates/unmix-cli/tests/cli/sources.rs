@@ -156,7 +156,7 @@ fn sources_are_excluded_and_compared_with_references() {
         refused.err
     );
     let refused = b.run("reconstruct m.safetensors eeg.npy --transpose --exclude 3 -o clean.npy");
-    assert!(refused.code == 1 && refused.err.contains("exclude=3 is not possible"), "{}", refused.err);
+    assert!(refused.code == 1 && refused.err.contains("--exclude 3 is not possible"), "{}", refused.err);
     let refused = b.run("score m.safetensors eeg.npy --transpose --reference nothing");
     assert!(refused.code == 1 && refused.err.contains("neither a file nor a column"), "{}", refused.err);
     let twice = "--reference light.npy --reference flat.npy --reference light.npy";
@@ -189,18 +189,18 @@ fn excluded_components_are_named_by_number_range_or_name() {
     let mean: Vec<f64> = (0..9).map(|j| x.iter().skip(j).step_by(9).sum::<f64>() / 600.0).collect();
     assert!(whole.chunks(9).all(|row| same(row, &mean)), "without any source every row is the mean");
     for (excluded, why) in [
-        ("9", "exclude=9 is not possible: the model has 9 components, numbered from 0"),
-        ("-10", "exclude=-10 is not possible"),
-        ("0-9", "exclude=0-9 is not possible"),
+        ("9", "--exclude 9 is not possible: the model has 9 components, numbered from 0"),
+        ("-10", "--exclude -10 is not possible"),
+        ("0-9", "--exclude 0-9 is not possible"),
         (
             "2-0",
-            "exclude=2-0 is not possible: the first number of the range is larger than the second; give 0-2",
+            "--exclude 2-0 is not possible: the first number of the range is larger than the second; give 0-2",
         ),
         ("ica9", "the model has no component of that name; did you mean 'ica"),
         ("pca0", "the model has no component of that name"),
-        ("0,0", "exclude=0 is not possible: component 0 is given twice; give each component once"),
-        ("0-1,1-2", "exclude=1-2 is not possible: component 1 is given twice"),
-        ("7,ica7", "exclude='ica7' is not possible: component 7 is given twice"),
+        ("0,0", "--exclude 0 is not possible: component 0 is given twice; give each component once"),
+        ("0-1,1-2", "--exclude 1-2 is not possible: component 1 is given twice"),
+        ("7,ica7", "--exclude 'ica7' is not possible: component 7 is given twice"),
     ] {
         let refused = b.run(&format!("reconstruct m.safetensors d.npy --exclude {excluded} -o no.npy"));
         assert!(refused.code == 1 && refused.err.contains(why), "{excluded}: {}", refused.err);
@@ -235,7 +235,7 @@ fn excluded_components_are_subtracted_and_what_no_component_explains_is_kept() {
     let both = b.run("reconstruct m.safetensors d.npy --only 0 --exclude 1");
     assert!(both.code == 2 && both.err.contains("cannot be used with"), "{}", both.err);
     let refused = b.run("reconstruct m.safetensors d.npy --only 4");
-    assert!(refused.code == 1 && refused.err.contains("only=4 is not possible"), "{}", refused.err);
+    assert!(refused.code == 1 && refused.err.contains("--only 4 is not possible"), "{}", refused.err);
 }
 
 /// The page labels rows by the index of their table, or by a column kept with --keep.
@@ -284,7 +284,13 @@ fn a_fit_that_did_not_converge_warns_and_strict_fails() {
     b.both("d", 400, 4);
     let ran = b.run("fit ica d.csv --set max_iter=1 --set tol=1e-12 -o m.safetensors");
     assert!(ran.code == 0 && ran.err.contains("it ended with 'max_iter' after 1 iteration "), "{}", ran.err);
-    assert_eq!(b.run("fit ica d.csv --set max_iter=1 --set tol=1e-12 --strict -o m.safetensors").code, 1);
+    assert_eq!(
+        b.run("fit ica d.csv --set max_iter=1 --set tol=1e-12 --strict -o m.safetensors").code,
+        1,
+        "kept"
+    );
+    assert_eq!(b.run("fit ica d.csv --set max_iter=1 --set tol=1e-12 --strict -o new.safetensors").code, 1);
+    assert!(b.path("new.safetensors").is_file());
     b.ok("fit fastica d.csv -k 3 -o f.safetensors");
     b.ok("report f.safetensors d.csv -o f.html");
     assert!(b.ok("encode f.safetensors d.csv").out.starts_with("fastica0,fastica1,fastica2\n"));

@@ -24,7 +24,11 @@ fn equal_variances_are_a_group_in_the_table_in_the_file_and_on_the_page() {
     assert!(page.contains("class=\"mark open\"") && page.contains("class=\"verdict open\""));
     assert!(page.contains("Here intervals are wide with 1 split; 20 splits"));
     let fitted = b.ok("fit pca d.csv --no-header -o m.safetensors --stability");
-    assert!(fitted.out.contains("resolved as a group with 3 (its space 0.9"), "{}", fitted.out);
+    assert!(
+        fitted.out.contains("resolved as a group with 3 (agreement of the subspace 0.9"),
+        "{}",
+        fitted.out
+    );
     assert!(!fitted.out.contains("splits narrow them"));
     let shown: Value = serde_json::from_str(&b.ok("show m.safetensors --json").out).unwrap();
     let found = &shown["report"]["stability"];

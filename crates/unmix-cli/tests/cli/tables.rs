@@ -30,6 +30,21 @@ fn the_index_of_a_table_is_left_out_with_a_note() {
 }
 
 #[test]
+fn a_column_that_numbers_the_rows_is_a_feature_with_a_note() {
+    let b = Folder::new();
+    let line = |i: i32| format!("{i};{}.5;{}.25;{}\n", i % 7, (i * i) % 11, (i * 3) % 5);
+    b.write("t.csv", "ID;a;b;c\n".to_string() + &(1..41).map(line).collect::<String>());
+    let note = "t.csv: column 'ID' appears to number the rows: it may be the index of a table and no feature; to leave it out, add --drop ID";
+    let fitted = b.ok("fit pca t.csv -k 2 -o m.safetensors");
+    assert_eq!(fitted.err.matches(note).count(), 1, "{}", fitted.err);
+    let model = Model::load(&b.path("m.safetensors")).unwrap();
+    assert_eq!((model.n_features(), model.report().warnings[0].as_str()), (4, note));
+    assert!(b.ok("show t.csv").err.contains(note));
+    assert!(b.ok("encode m.safetensors t.csv").err.is_empty(), "it is a feature of this model");
+    assert!(b.ok("fit pca t.csv -k 2 --drop ID -o m.safetensors").err.is_empty());
+}
+
+#[test]
 fn text_files_are_read_with_any_delimiter_and_extension() {
     let b = Folder::new();
     let data = b.both("d", 30, 3);
@@ -306,7 +321,7 @@ fn a_kept_column_with_the_name_of_a_code_is_refused_by_encode_and_by_decode() {
     let codes = std::fs::read_to_string(b.path("codes.csv")).unwrap();
     b.write("twice.csv", codes.lines().map(|line| format!("{line},{line}\n")).collect::<String>());
     let refused = b.run("decode m.safetensors twice.csv");
-    let words = "twice.csv cannot be read: the column name 'pca0' comes 2 times, and the model needs one such column; rename the others";
+    let words = "twice.csv cannot be read: the column name 'pca0' occurs 2 times, and the model needs one such column; rename the others";
     assert!(refused.code == 1 && refused.out.is_empty() && refused.err.contains(words), "{}", refused.err);
     // Other names may come twice.
     b.write("others.csv", codes.lines().map(|line| format!("{line},x,x\n")).collect::<String>());

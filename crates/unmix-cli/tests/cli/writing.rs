@@ -11,6 +11,24 @@ fn a_fit_ends_at_its_time_limit_with_a_message() {
     assert!(ended.err.contains("it ended with 'time'"), "{}", ended.err);
     assert_eq!(Model::load(&b.path("m.safetensors")).unwrap().report().outcome.name(), "time");
     assert_eq!(b.run("fit ica d.npy --max-seconds 0.000001 --strict -o s.safetensors").code, 1);
+    assert_eq!(
+        Model::load(&b.path("s.safetensors")).unwrap().report().outcome.name(),
+        "time",
+        "nothing was there"
+    );
+    b.ok("fit pca d.npy -k 2 -o keep.safetensors");
+    let before = b.read("keep.safetensors");
+    let kept = b.run("fit ica d.npy --max-seconds 0.000001 --strict -o keep.safetensors");
+    assert_eq!(kept.code, 1);
+    let want = "it ended with 'time'";
+    assert!(
+        kept.err.contains(want) && kept.err.contains("does not replace the existing file"),
+        "{}",
+        kept.err
+    );
+    assert!(b.read("keep.safetensors") == before);
+    let forced = b.run("fit ica d.npy --max-seconds 0.000001 --strict --force -o keep.safetensors");
+    assert!(forced.code == 1 && b.read("keep.safetensors") != before, "{}", forced.err);
     assert_eq!(b.run("fit ica d.npy --max-seconds 0").code, 2);
 }
 

@@ -146,14 +146,14 @@ fn first_line(
         return Ok(place);
     }
     let found = if options.skip_rows > 0 {
-        "nothing is left of it after the skipped lines"
+        "no lines remain after those that are skipped"
     } else {
         "it holds blank lines only"
     };
     Err(Error::format(bytes.path(), found, "check the program that wrote it"))
 }
 
-/// Notes about the column that names the columns of a transposed table, if it was `found`, and about names that come more than once among
+/// Notes about the column that names the columns of a transposed table, if it was `found`, and about names that occur more than once among
 /// those `written` in the file.
 fn notes_on_names(
     origin: &str,
@@ -349,7 +349,9 @@ impl Table<'_> {
                 rows_of(numbers, width, Features { names: stored_names, shape }, path)?
             }
         };
+        let numbering = self.note_on_numbers(&rows, options)?;
         let mut notes = self.notes;
+        notes.extend(numbering);
         notes.extend(empty.into_iter().map(|j| {
             let drop = options.wording.column("drop", None, j);
             format!("{}: column {j} ('{}') is empty; leave it out with {drop}", path.display(), name(j))
@@ -367,6 +369,14 @@ impl Table<'_> {
             commas_separate: read.commas_separate,
             patches: None,
         })
+    }
+
+    /// [`index::note_on_rows`] about the first feature.
+    fn note_on_numbers(&self, rows: &AnyRows<'_>, options: &Options) -> Result<Option<String>> {
+        let features = self.selection.features.as_ref();
+        let first = features.and_then(|features| features.first()).copied().unwrap_or(0);
+        let name = self.names.as_ref().map(|names| names[first].as_str());
+        index::note_on_rows(rows, name, first, options)
     }
 
     /// The columns of features without a single cell, as a delimiter at the end of every line makes one.

@@ -189,5 +189,8 @@ fn a_model_is_not_data() {
     let mut rows = Rows::from_slice(&x, 2).unwrap();
     let model = Pca::default().fit(&mut rows, &Run::default()).unwrap();
     let message = folder.refusal("m.safetensors", model.to_bytes().unwrap(), &in_shell());
-    assert!(message.contains("it is a model that unmix has written, not data; give rows here"), "{message}");
+    assert!(
+        message.contains("it is a model that unmix has written, not data; to read a model use 'unmix show'"),
+        "{message}"
+    );
 }

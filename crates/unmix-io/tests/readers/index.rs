@@ -166,6 +166,51 @@ fn an_index_that_pandas_wrote_twice_is_left_out_and_one_that_it_made_a_column_is
 }
 
 #[test]
+fn a_first_column_that_numbers_the_rows_is_noted_and_read() {
+    let folder = Folder::new();
+    let line = |first: f64, i: usize| format!("{first};{}.5;0.{}\n", i % 7, i * i % 9);
+    let table = |head: &str, first: &dyn Fn(usize) -> f64| {
+        head.to_string() + &(0..40).map(|i| line(first(i), i)).collect::<String>()
+    };
+    let opened = |text: &str, options: &Options| {
+        let input = folder.open("t.csv", text, options).unwrap();
+        (input.rows.n_features(), input.rows.notes().join("; "))
+    };
+    let counted = table("ID;a;b\n", &|i| i as f64 + 1.0);
+    let (n, note) = opened(&counted, &in_shell());
+    assert_eq!(n, 3, "it may be a feature");
+    assert!(note.contains("t.csv: column 'ID' appears to number the rows"), "{note}");
+    assert!(note.ends_with("add --drop ID"), "{note}");
+    assert_eq!(opened(&counted, &columns("", "ID", "")), (2, String::new()));
+    assert_eq!(opened(&counted, &columns("ID,a", "", "")), (2, String::new()));
+    // Beside a column of text that is kept, numbers are written down while they are read.
+    assert!(opened(&counted, &columns("", "", "b")).1.contains("column 'ID' appears"));
+    assert!(opened(&table("x;a;b\n", &|i| i as f64), &in_shell()).1.contains("column 'x' appears"));
+    assert!(
+        opened(&table("nr;a;b\n", &|i| (i * 7 % 40) as f64), &in_shell()).1.contains("column 'nr' appears")
+    );
+    assert!(opened(&table("", &|i| i as f64), &in_shell()).1.ends_with("add --drop 0"));
+    for (head, first) in [
+        ("count;a;b\n", &(|i: usize| (i * 7 % 40) as f64) as &dyn Fn(usize) -> f64),
+        ("year;a;b\n", &|i| (2000 + i / 2) as f64),
+        ("class;a;b\n", &|i| (i % 2) as f64),
+        ("id;a;b\n", &|i| (i % 2) as f64),
+        ("x;a;b\n", &|i| i as f64 + 0.5),
+    ] {
+        assert_eq!(opened(&table(head, first), &in_shell()), (3, String::new()), "{head}");
+    }
+    let (id, a) = (
+        Int64Array::from_iter_values(1..=20),
+        Float64Array::from_iter_values((0..20).map(|i| f64::from(i * i % 7))),
+    );
+    let fields: [(&str, ArrayRef); 2] = [("id", Arc::new(id)), ("a", Arc::new(a))];
+    for (file, bytes) in in_formats(&RecordBatch::try_from_iter(fields).unwrap(), None) {
+        let input = folder.open(file, bytes, &in_shell()).unwrap();
+        assert!(input.rows.notes().join("; ").ends_with("add --drop id"), "{file}: {:?}", input.rows.notes());
+    }
+}
+
+#[test]
 fn a_first_line_of_numbers_that_looks_like_names_is_a_row_with_a_warning() {
     let folder = Folder::new();
     let rows: String = (0..60).map(|i| format!("{}.5,0.{},{},0.{}\n", i % 7, i % 9, i % 5, i % 3)).collect();

@@ -205,7 +205,9 @@ fn files_that_are_not_tables_are_refused_in_one_sentence() {
     assert!(refused("", &no_options()).contains("it is empty"));
     assert!(refused("\n\n\n", &no_options()).contains("it holds blank lines only"));
     assert!(refused("a,b\n", &no_options()).contains("it has a header but no rows"));
-    assert!(refused("1,2\n", &Options { skip_rows: 1, ..no_options() }).contains("nothing is left of it"));
+    assert!(
+        refused("1,2\n", &Options { skip_rows: 1, ..no_options() }).contains("no lines remain after those")
+    );
     let message = refused("1,2\n3,4\n", &Options { skip_rows: 7, ..no_options() });
     assert!(
         message.starts_with("skip_rows=7 is not possible") && message.contains("has 2 lines"),

@@ -405,7 +405,7 @@ fn a_name_that_a_model_needs_is_refused_where_it_comes_twice_if_so_requested() {
     assert_eq!(numbers(&folder.open("t.csv", text, &options).unwrap().rows), [1.0, 2.0]);
     assert_eq!(
         folder.refusal("t.csv", text, &once),
-        "t.csv cannot be read: the column name 'a' comes 2 times, and the model needs one such column; rename the others, or leave them out of \
+        "t.csv cannot be read: the column name 'a' occurs 2 times, and the model needs one such column; rename the others, or leave them out of \
          the file"
     );
     // Others may be repeated.
@@ -414,6 +414,6 @@ fn a_name_that_a_model_needs_is_refused_where_it_comes_twice_if_so_requested() {
     assert!(
         folder
             .refusal("v.csv", "name,x\na,1\nb,2\na,3\n", &across)
-            .contains("the column name 'a' comes 2 times")
+            .contains("the column name 'a' occurs 2 times")
     );
 }

@@ -24,12 +24,12 @@ const MOST_BARS: usize = 30;
 /// Bars of a component that has more features than that: the largest.
 const LARGEST: usize = 16;
 
-/// Features without names whose order is taken to be meaningful. Spectra and images as rows are rarely longer, tables of genes are.
-const ORDERED: usize = 4096;
+/// Features without names whose order is taken to be meaningful: those of short epochs and spectra, too few to test it.
+const ORDERED: usize = 64;
 
-/// Correlation of neighbouring loadings above which the order of more columns is meaningful, in one of the first `FIRST` components. In an
-/// arbitrary order it is about `1 / sqrt(n_features)`.
-const SMOOTH: f64 = 0.6;
+/// Correlation of neighbouring loadings above which the order of more columns is meaningful, in half of the first `FIRST` components or more: other
+/// components may be noise. In an arbitrary order it is about `1 / sqrt(n_features)`.
+const SMOOTH: f64 = 0.5;
 const FIRST: usize = 8;
 
 /// Bytes that the pictures of a section may have before they are compressed.
@@ -74,7 +74,9 @@ pub(super) fn in_order(model: &Model) -> bool {
         return true;
     }
     let decoder = description::decoder(model);
-    (0..decoder.rows().min(FIRST)).any(|i| correlation_of_neighbours(decoder.row(i)) > SMOOTH)
+    let n = decoder.rows().min(FIRST);
+    let n_smooth = (0..n).filter(|&i| correlation_of_neighbours(decoder.row(i)) > SMOOTH).count();
+    n_smooth > 0 && 2 * n_smooth >= n
 }
 
 /// Autocorrelation at lag 1; 0 for constant numbers.

@@ -9,8 +9,8 @@ use unmix::Model;
 pub(super) fn title(context: &Context<'_>) -> String {
     let class = context.model.method().class;
     let data = data_of_fit(context).or_else(|| context.input.clone());
-    match (&context.options.title, data) {
-        (Some(title), _) => title.clone(),
+    match (context.options.title.clone().or_else(|| title_of_fit(context.model)), data) {
+        (Some(title), _) => title,
         // Of paths, the files.
         (None, Some(data)) => {
             let files: Vec<&str> = data.split(' ').map(file_name).collect();
@@ -39,6 +39,29 @@ fn fitted_to(model: &Model) -> Option<String> {
     let paths: Vec<&str> = paths.split(' ').take_while(|word| !word.starts_with('-')).collect();
     let quoted = paths.iter().any(|path| path.contains(['\'', '"']));
     (!paths.is_empty() && !quoted).then(|| paths.join(" "))
+}
+
+/// The title that was given to the fit: the command in the model has it.
+fn title_of_fit(model: &Model) -> Option<String> {
+    let words = words(model.report().run.invocation.as_deref()?.strip_prefix("unmix fit ")?);
+    let at = words.iter().position(|word| word == "--title" || word.starts_with("--title="))?;
+    words[at].strip_prefix("--title=").map(Into::into).or_else(|| words.get(at + 1).cloned())
+}
+
+/// The words of a command, which are plain or in single quotes, with `\'` between quotes for a quote.
+fn words(command: &str) -> Vec<String> {
+    let (mut words, mut word, mut quoted) = (vec![], String::new(), false);
+    let mut characters = command.chars();
+    while let Some(c) = characters.next() {
+        match c {
+            '\'' => quoted = !quoted,
+            '\\' if !quoted => word.extend(characters.next()),
+            ' ' if !quoted => words.push(std::mem::take(&mut word)),
+            c => word.push(c),
+        }
+    }
+    words.push(word);
+    words
 }
 
 fn file_name(path: &str) -> &str {
@@ -140,4 +163,18 @@ fn capitalised(sentence: &str) -> String {
     }
     let mut letters = sentence.chars();
     letters.next().map(|c| c.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn commands_are_split_as_a_shell_does() {
+        assert_eq!(words("pca d.csv -k 2"), ["pca", "d.csv", "-k", "2"]);
+        assert_eq!(
+            words(r#"'my data.csv' --title 'it'\''s \ "x"' ''"#),
+            ["my data.csv", "--title", r#"it's \ "x""#, ""]
+        );
+    }
 }

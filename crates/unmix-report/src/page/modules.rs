@@ -84,7 +84,7 @@ fn caption(shown: &ShownModules) -> Markup {
             }
         }
         @if found.modules.iter().any(|m| m.information.is_some()) { " Information is the mutual information of a row and the unit's code, in nats, as of Gaussian codes." }
-        @for note in [found.warning(), found.weights_left_out()].into_iter().flatten() { " Note: " (note) "." }
+        @for note in [found.warning(), found.weights_left_out(), found.none_above_chance()].into_iter().flatten() { " Note: " (note) "." }
         @if let Some(chance) = found.chance {
             " Halves: the cosine with the nearest unit of a fit to half of the rows, the smaller of the two; by chance " (format!("{chance:.2}")) "."
         }

@@ -67,7 +67,7 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
                 }
                 "Index: mean agreement with the matching component of the other fits minus that with their other components."
                 @if !numbers.gaussian.is_empty() {
-                    " p (Gaussian): of a test that the codes are Gaussian, on rows that the direction was not fitted to."
+                    " p (Gaussian): p-value of a test that the codes are Gaussian, on rows that the direction was not fitted to."
                 }
             }
             (table(found, &numbers))
@@ -84,7 +84,7 @@ fn caption(context: &Context<'_>, found: &Value) -> Markup {
             "The rows were split into random halves" (times(found)) ", and each half fitted alone. A point is the mean agreement of \
              the two halves (1: identical). "
             @if description::has_intervals(found) {
-                "Its line is the 95 % interval for how well two other samples of half as many rows would agree, whatever the split"
+                "Its line is the 95 % interval for the expected agreement of two independent samples of half as many rows"
                 @if let Some(resamples) = description::resamples(found) { "; its sampling error is estimated from " (count(resamples)) " resamples of the rows" }
                 ". A component \
                  is resolved where its whole interval is above the dashed line (" (unmix::stability::MIN_AGREEMENT) "), not resolvable where all of it is \

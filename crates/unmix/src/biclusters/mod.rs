@@ -135,6 +135,15 @@ impl Biclusters {
         self.without_weights.then(|| format!("{text}{refits}"))
     }
 
+    /// A sentence if no module has more evidence than those of permuted rows, although there are copies enough to show it.
+    pub fn none_above_chance(&self) -> Option<String> {
+        let enough = self.least_q().is_some_and(|least| least <= 0.1);
+        let chance = |m: &Module| m.q_value.is_some_and(|q| q >= 1.0);
+        let text = "no module is above chance: every q-value is 1; modules of many rows are found with fewer units, or as the clusters of a \
+                    mixture model";
+        (enough && !self.modules.is_empty() && self.modules.iter().all(chance)).then(|| text.into())
+    }
+
     /// A sentence if there is no module, with what may find some.
     pub fn none_found(&self) -> Option<String> {
         let text = "no module was found: no unit has large codes in at least 2 rows and large loadings in at least 2 columns; fit \
@@ -160,7 +169,7 @@ impl Biclusters {
                 "units": m.units.iter().map(|(fit, unit)| [*fit, *unit]).collect::<Vec<_>>(),
             })
         };
-        let warnings = [self.warning(), self.weights_left_out(), self.none_found()];
+        let warnings = [self.warning(), self.weights_left_out(), self.none_above_chance(), self.none_found()];
         json!({
             "n_rows": self.n_rows,
             "n_features": self.n_features,
@@ -337,8 +346,8 @@ fn check(model: &Model) -> Result<()> {
     if model.code().codes().non_negative && model.code().decodes() {
         return Ok(());
     }
-    Err(Error::unsupported(
-        format!("modules of a {} model", model.method().key),
+    let refused = Error::unsupported(
+        format!("finding modules by a model of {}", model.method().key),
         match model.code().decodes() {
             true => "its codes may be negative",
             false => "its codes do not determine rows",
@@ -346,8 +355,8 @@ fn check(model: &Model) -> Result<()> {
         "",
     )
     .of_method(model.method().key)
-    .needing(Needed::NonNegative))
-    .map_err(with_methods)
+    .needing(Needed::NonNegative);
+    Err(with_methods(refused))
 }
 
 fn check_decoder(model: &Model) -> Result<()> {
@@ -355,7 +364,7 @@ fn check_decoder(model: &Model) -> Result<()> {
         return Ok(());
     }
     Err(Error::unsupported(
-        format!("modules of a {} model", model.method().key),
+        format!("finding modules by a model of {}", model.method().key),
         "its codes do not determine rows",
         "fit a method whose codes can be decoded",
     )

@@ -12,7 +12,7 @@ use super::{Limits, SolverResult, free, orthogonal};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real, factor};
-use crate::run::Run;
+use crate::run::{Phase, Run};
 use crate::stats::{Contrasts, ScoreFunction};
 
 /// Number of times that contrasts are fitted. Changes by the second fit are of second order; a third fit was
@@ -43,6 +43,8 @@ pub(super) fn refine<T: Real>(
         at.sweeps += 1;
         let Some(scores) = view.score_sums(&at.w, run)?.scores() else { break };
         let left = Limits { max_iter: limits.max_iter.saturating_sub(at.n_iter), ..*limits };
+        let phase = Phase { observer: run.observer, before: at.n_iter, max_iter: limits.max_iter };
+        let run = &Run { observer: &phase, ..*run };
         let next = search(view, moments, ortho, &scores, at.w.clone(), &left, run)?;
         (at.n_iter, at.sweeps) = (at.n_iter + next.n_iter, at.sweeps + next.sweeps);
         if next.sums.is_none() || moved(&next.w, &begun) > FAR {

@@ -21,7 +21,7 @@ use crate::neural::gpm::{FixedPoint, GpmOptions};
 use crate::neural::nonlinearity::Nonlinearity;
 use crate::neural::start::{Principal, PrincipalOptions};
 use crate::num::{Matrix, Real, factor};
-use crate::run::Run;
+use crate::run::{Phase, Run};
 use crate::spectrum::Coordinates;
 use crate::stats::Contrast;
 
@@ -78,7 +78,8 @@ fn with_chosen_widths<T: Real>(
         let max_iter = limits.max_iter - at.n_iter;
         let again = GpmOptions { h: Nonlinearity::tanh(widths), auto: false, max_iter, ..how.clone() };
         let n_iter = at.n_iter;
-        at = again.solve(white, at.w, run, |_, _| ())?;
+        let phase = Phase { observer: run.observer, before: n_iter, max_iter: limits.max_iter };
+        at = again.solve(white, at.w, &Run { observer: &phase, ..*run }, |_, _| ())?;
         at.n_iter += n_iter;
     }
     Ok(at)

@@ -17,7 +17,7 @@ use super::{Limits, SolverResult, batch};
 use crate::data::{Batches, Position, Rows};
 use crate::error::Result;
 use crate::num::{Matrix, Real, kernel};
-use crate::run::Run;
+use crate::run::{Phase, Run};
 use crate::solve::Steps;
 use crate::stats::Contrast;
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,8 @@ pub(super) fn solve<T: Real>(
     }
     let passes = steps.n_iter();
     let left = Limits { max_iter: limits.max_iter.saturating_sub(passes), ..*limits };
+    let phase = Phase { observer: run.observer, before: passes, max_iter: limits.max_iter };
+    let run = &Run { observer: &phase, ..*run };
     let found = batch::solve(view, moments, extended, state.w, &left, run)?;
     Ok(SolverResult { n_iter: found.n_iter + passes, sweeps: found.sweeps + passes, ..found })
 }

@@ -193,6 +193,7 @@ pub(super) fn approach<T: Real>(
         if extended && from_identity(rotation) <= NEAR {
             at.w = nearer_to_orthogonal(&factor::multiply(rotation, &at.w));
             last = 1;
+            run.iteration_of((steps.n_iter() + last, max_iter), (at.residual(), limits.tol), None);
             break;
         }
         let Some(next) = search.combined(&at)? else { break };

@@ -9,7 +9,7 @@ use crate::data::{Map, Projected, Rows};
 use crate::error::{Error, Result};
 use crate::num::random::Stream;
 use crate::num::{Matrix, Real};
-use crate::run::Run;
+use crate::run::{Phase, Run};
 use crate::solve::best_of_starts;
 use crate::spectrum::Coordinates;
 use crate::stats::Contrast;
@@ -104,7 +104,8 @@ impl Search<'_> {
             let limits =
                 Limits { max_iter: self.limits.max_iter.saturating_sub(solved.n_iter), ..self.limits };
             let second = Search { start: Some(&rotation), limits, ..self.clone() };
-            let mut found = second.run(rows, coordinates, run)?;
+            let phase = self.phase(solved.n_iter, run);
+            let mut found = second.run(rows, coordinates, &Run { observer: &phase, ..*run })?;
             (found.n_iter, found.sweeps) = (found.n_iter + solved.n_iter, found.sweeps + sweeps);
             return Ok(found);
         }
@@ -148,6 +149,11 @@ impl Search<'_> {
         Ok(SolverResult { sweeps, ..found })
     }
 
+    /// The observer of a phase of the search, after so many iterations of the phases before: its counts go on.
+    fn phase<'r>(&self, before: u64, run: &Run<'r>) -> Phase<'r> {
+        Phase { observer: run.observer, before, max_iter: self.limits.max_iter }
+    }
+
     fn start_at<T: Real>(
         &self,
         view: &View<'_, '_, T>,
@@ -158,6 +164,8 @@ impl Search<'_> {
         let contrast = self.contrast;
         let before = self.before(view, coordinates, start, run)?;
         let limits = &Limits { max_iter: self.limits.max_iter.saturating_sub(before.n_iter), ..self.limits };
+        let phase = self.phase(before.n_iter, run);
+        let run = &Run { observer: &phase, ..*run };
         let by = |step, acceptance, extended, start| {
             orthogonal::solve(view, contrast.into(), (step, acceptance), extended, start, limits, run)
         };
@@ -206,6 +214,8 @@ impl Search<'_> {
         let mut go_on = |view: &View<'_, '_, T>, most: u64, share: f64| -> Result<()> {
             let most = most.min(self.limits.max_iter - at.n_iter);
             let (n_iter, sweeps) = (at.n_iter, at.sweeps);
+            let phase = self.phase(n_iter, run);
+            let run = &Run { observer: &phase, ..*run };
             let found = orthogonal::approach(view, self.contrast.into(), extended, at.w.clone(), most, run)?;
             let sweeps = sweeps + (found.sweeps as f64 * share).ceil() as u64;
             at = SolverResult { n_iter: n_iter + found.n_iter, sweeps, ..found };

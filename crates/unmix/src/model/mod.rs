@@ -55,7 +55,9 @@ pub use report::{Report, RunRecord, SIGNIFICANCE_LEVEL};
 pub use settings::{
     Axis, Condition, Counted, Kind, NumberForm, PythonType, Setting, resolve, without_effect,
 };
-pub(crate) use settings::{NEVER, default_of, entry, named_share, replaced_by_table, settings, share_name};
+pub(crate) use settings::{
+    NEVER, default_of, entry, named_share, replaced_by_table, settings, share_name, values_in_words,
+};
 pub use sums::Sums;
 pub(crate) use tensor::require;
 pub use tensor::{Tensor, Tensors};

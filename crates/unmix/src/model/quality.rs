@@ -246,7 +246,7 @@ impl Model {
         self.check_columns("quality", rows)?;
         let cells = self.cells_of(rows);
         let rows = cells.as_ref().unwrap_or(rows);
-        let decoder = self.code().decode_map::<T>("the residuals of rows")?;
+        let decoder = self.code().decode_map::<T>("computing the residuals of rows")?;
         let (coder, unencoded) = (ModelEncoder::of(self), Unencoded::of(self));
         let width = measures.width();
         let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {

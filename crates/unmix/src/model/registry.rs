@@ -163,6 +163,11 @@ impl Method {
         self.settings.iter().filter(|s| s.tensor)
     }
 
+    /// The tensors without which there is no fit, such as a dictionary: it does not estimate them.
+    pub(crate) fn required_tensors(&self) -> impl Iterator<Item = &'static Setting> {
+        self.tensors().filter(|s| s.default != "null")
+    }
+
     /// Validates the tables that are given in addition to the settings.
     ///
     /// # Errors
@@ -185,7 +190,7 @@ impl Method {
                 return Err(Error::setting(name.clone(), got, why, "leave out or replace such rows"));
             }
         }
-        let missing = self.tensors().find(|s| s.default != "null" && !given.contains_key(s.name));
+        let missing = self.required_tensors().find(|s| !given.contains_key(s.name));
         missing.map_or(Ok(()), |s| {
             Err(Error::unsupported(
                 format!("a fit of {}", self.key),

@@ -87,6 +87,37 @@ impl Observer for WithoutIterations<'_> {
     }
 }
 
+/// Passes on the iterations of one phase of a solver with the numbers that they have in all of its phases.
+pub(crate) struct Phase<'a> {
+    pub(crate) observer: &'a dyn Observer,
+    /// Iterations of the phases before.
+    pub(crate) before: u64,
+    /// The maximum number of iterations of all phases.
+    pub(crate) max_iter: u64,
+}
+
+impl Observer for Phase<'_> {
+    fn event(&self, event: Event<'_>) {
+        self.observer.event(match event {
+            Event::Iteration { n_iter, residual, objective, tol, is_epoch, .. } => Event::Iteration {
+                n_iter: self.before + n_iter,
+                residual,
+                objective,
+                max_iter: Some(self.max_iter).filter(|most| *most < u64::MAX),
+                tol,
+                is_epoch,
+            },
+            other => other,
+        });
+    }
+    fn interrupted(&self) -> bool {
+        self.observer.interrupted()
+    }
+    fn ends_early(&self) -> bool {
+        self.observer.ends_early()
+    }
+}
+
 /// Options of one run that are not settings of a method: seed, threads, time limit, progress observer, checkpoint, start.
 pub struct Run<'a> {
     /// Seed of the random numbers.

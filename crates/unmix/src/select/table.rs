@@ -15,7 +15,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Criterion {
-    /// The smallest number of components that explain more than this fraction of the variance.
+    /// The smallest number of components that explain more than this share of the variance.
     Share(f64),
     /// The largest ratio of successive variances.
     Gap,
@@ -33,7 +33,7 @@ pub enum Criterion {
     Cv,
 }
 
-/// Default fractions of the variance.
+/// Default shares of the variance.
 const SHARES: [f64; 4] = [0.8, 0.9, 0.95, 0.99];
 
 impl Criterion {

@@ -1,4 +1,4 @@
-//! Number of components to keep: all, a number, a fraction of the variance, or the result of a rule.
+//! Number of components to keep: all, a number, a share of the variance, or the result of a rule.
 
 use crate::choices::choices;
 use crate::error::{Error, Result, counted};
@@ -16,7 +16,7 @@ pub enum Components {
     All,
     /// This number.
     Count(usize),
-    /// The smallest number whose fraction of the variance exceeds this, between 0 and 1; by name as well, `"share-0.9"`.
+    /// The smallest number whose share of the variance exceeds this, between 0 and 1; by name as well, `"share-0.9"`.
     #[serde(deserialize_with = "share_or_name")]
     Share(f64),
     /// By a rule.

@@ -189,9 +189,24 @@ impl Model {
 /// # Errors
 ///
 /// Errors of the fits: half of the rows may be too few, or memory for a fit too small. Rows that cannot be read in any order, are sparse, or have
-/// weights.
+/// weights. A model whose components are given, not estimated.
 pub fn stability(model: &Model, rows: &AnyRows<'_>, trials: Trials, run: &Run<'_>) -> Result<Stability> {
+    check(model)?;
     crate::with_rows!(rows, rows => of_rows(model, rows, trials, run))
+}
+
+/// Refuses a model whose components were given to the fit: every refit would have the same ones.
+fn check(model: &Model) -> Result<()> {
+    let method = model.method();
+    method.required_tensors().next().map_or(Ok(()), |given| {
+        Err(Error::unsupported(
+            format!("stability of {}", method.key),
+            format!("its {} is given, not estimated", given.name),
+            format!("compute the stability of the model by which the {} was learned", given.name),
+        )
+        .of_method(method.key)
+        .with(|details| details.array = Some(given.name.into())))
+    })
 }
 
 fn of_rows<T: Real>(model: &Model, rows: &Rows<'_, T>, trials: Trials, run: &Run<'_>) -> Result<Stability>

@@ -40,7 +40,7 @@ fn a_likelihood_has_no_penalty_and_needs_a_mean() {
     let design = Design::new((60, 12, 2), 0.7, 0.4, 5);
     let plain = design.fit(json!({"algorithm": "ppca-em", "n_components": 2}));
     let model = design.fit(json!({"algorithm": "ppca-em", "n_components": 2, "alpha": 0.1}));
-    let words = "alpha=0.1 has no effect here: alpha is used only with algorithm other than ppca-em";
+    let words = "alpha=0.1 has no effect here: alpha is used only if algorithm is not 'ppca-em'";
     assert!(warned(&model, words), "{:?}", model.report().warnings);
     assert_eq!(model.tensors(), plain.tensors());
     let given = settings(json!({"algorithm": "ppca-em", "offsets": false}));

@@ -254,7 +254,8 @@ fn settings_that_a_prior_replaces_have_no_effect_with_a_warning() {
             let plain = with(json!({}));
             for (name, value) in [("rotation", "varimax"), ("scores", "bartlett"), ("algorithm", "em")] {
                 let model = with(json!({name: value}));
-                let words = format!("{name}={value} has no effect here: {name} is used only with prior=none");
+                let words =
+                    format!("{name}='{value}' has no effect here: {name} is used only with prior='none'");
                 assert!(warned(&model, &words), "{prior}: {:?}", model.report().warnings);
                 assert_eq!(model.tensors(), plain.tensors(), "{prior}, {n}: {name}");
                 assert_eq!(encode(&model, &x), encode(&plain, &x), "{prior}, {n}: {name}");

@@ -139,7 +139,7 @@ fn fastica_refuses_adaptive_contrasts_and_algorithms_with_fixed_nonlinearities_i
                 let given = json!({"fun": fun, "algorithm": algorithm, "extended": extended});
                 let model = on(given.clone()).unwrap();
                 let words = format!(
-                    "fun={fun} has no effect here: fun is used only with algorithm=picard or fastica"
+                    "fun='{fun}' has no effect here: fun is used only with algorithm='picard' or 'fastica'"
                 );
                 assert!(crate::made::warned(&model, &words), "{given}: {:?}", model.report().warnings);
                 assert_eq!(model.tensors(), plain.tensors(), "{given}");
@@ -157,7 +157,8 @@ fn an_incremental_fit_ignores_contrast_and_units_with_a_warning() {
     let plain = on(json!({"algorithm": "easi"}));
     for (name, value) in [("fun", json!("exp")), ("standardize", json!(true))] {
         let model = on(json!({"algorithm": "easi", name: value}));
-        let words = format!("{name}={} has no effect here", value.as_str().unwrap_or("true"));
+        let shown = value.as_str().map_or("true".into(), |text| format!("'{text}'"));
+        let words = format!("{name}={shown} has no effect here");
         assert!(crate::made::warned(&model, &words), "{:?}", model.report().warnings);
         assert_eq!(model.tensors(), plain.tensors(), "{name}");
     }

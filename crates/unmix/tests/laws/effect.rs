@@ -95,6 +95,26 @@ fn a_setting_with_an_effect_gives_no_warning() {
 
 /// "auto" chooses an iterative solver, for which `tol` has an effect, for sparse rows only.
 #[test]
+fn sentences_about_settings_without_effect_quote_strings_and_shorten_tables() {
+    let sentence = |key: &str, name: &str, given: Value| {
+        let method = METHODS.iter().find(|method| method.key == key).unwrap();
+        let setting = method.settings.iter().find(|s| s.name == name).unwrap();
+        setting.without_effect(given.as_object().unwrap()).unwrap()
+    };
+    let said = sentence("neural-pca", "batch_size", json!({"batch_size": 7, "variant": "svd"}));
+    let condition = "used only with solver='sgd' or 'adam' if variant is not 'svd'";
+    assert_eq!(said, format!("batch_size=7 has no effect here: batch_size is {condition}"));
+    let said = sentence("rica", "max_epochs", json!({"max_epochs": 3, "batch_size": null}));
+    assert_eq!(said, "max_epochs=3 has no effect here: max_epochs is used only if batch_size is given");
+    let said = sentence("ica", "orthogonalization", json!({"orthogonalization": "deflation"}));
+    assert!(said.starts_with("orthogonalization='deflation' has no effect here: "), "{said}");
+    assert!(said.ends_with("used only with algorithm='fastica'"), "{said}");
+    let table = vec![vec![1.5; 16]; 16];
+    let said = sentence("ica", "w_init", json!({"w_init": table, "algorithm": "sigma-pca"}));
+    assert!(said.len() < 200 && said.ends_with("if algorithm is not 'sigma-pca'"), "{said}");
+}
+
+#[test]
 fn warnings_of_settings_without_effect_follow_the_solver_that_auto_chose() {
     let x = falling(ROWS, COLUMNS, 7);
     let given = json!({"tol": 0.5});
@@ -149,7 +169,7 @@ fn what_a_fit_counts_follows_its_settings() {
             (Counted::Iterations, Counted::Iterations),
             Some(3),
         ),
-        ("rica", batches(json!({})), (Counted::Iterations, Counted::Epochs), None),
+        ("rica", batches(json!({})), (Counted::Batches, Counted::Epochs), Some(12)),
         ("rica", json!({}), (Counted::Iterations, Counted::Iterations), None),
         ("pca", json!({}), (Counted::Iterations, Counted::Iterations), Some(1)),
     ];
@@ -162,11 +182,9 @@ fn what_a_fit_counts_follows_its_settings() {
             model.report().n_iter
         );
     }
-    // RICA takes several iterations on a batch.
-    let batches =
-        |method: &&Method| method.settings.iter().any(|s| s.name == "max_epochs") && method.key != "rica";
+    let batches = |method: &&Method| method.settings.iter().any(|s| s.name == "max_epochs");
     for method in METHODS.iter().filter(batches) {
-        let given = json!({"solver": "sgd", "algorithm": "online", "max_epochs": 3});
+        let given = json!({"solver": "sgd", "algorithm": "online", "max_epochs": 3, "batch_size": 20});
         let counts = method.settings.iter().any(|s| s.counts(given.as_object().unwrap()) == Counted::Batches);
         assert!(counts, "{} does not say that it counts batches", method.key);
     }

@@ -74,7 +74,7 @@ fn typed_specifications_are_validated_by_the_same_kinds() {
         ),
         (
             message(&|r| FastIca { whiten: FastIcaWhitening::Not(true), ..FastIca::default() }.fit(r, run)),
-            "choose one of: unit-variance, arbitrary-variance; or give false".into(),
+            "whiten must be false, or one of unit-variance, arbitrary-variance, got true".into(),
         ),
         (
             message(&|r| {
@@ -125,6 +125,7 @@ fn messages_name_all_that_is_possible() {
             json!({"whiten": "zac"}),
             "whiten must be true, false, or 'zca', got 'zac'; did you mean 'zca'?",
         ),
+        ("ica", json!({"first_layer": "fool"}), "first_layer must be one of pca, sigma-pca, got 'fool'"),
         ("pca", json!({"center": 1}), "center must be true or false, got 1"),
         ("ica", json!({"n_components": "bic"}), "or null, got 'bic'; rules are available in pca only"),
         (
@@ -149,4 +150,8 @@ fn messages_name_all_that_is_possible() {
         let found = (method.spec)(&settings(given.clone())).err().unwrap().to_string();
         assert!(found.contains(message), "{given}: {found}");
     }
+    // A remedy that only repeats the requirement is left out.
+    let method = unmix::method::find("neural-pca").unwrap();
+    let found = (method.spec)(&settings(json!({"batch_size": 1}))).err().unwrap().to_string();
+    assert_eq!(found, "batch_size must be at least 2, got 1");
 }

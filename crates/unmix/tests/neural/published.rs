@@ -56,7 +56,10 @@ fn settings_that_a_published_variant_excludes_are_refused() {
         (json!({"variant": "ema-tan"}), "did you mean 'ema-tanh'?"),
         (json!({"variant": 25}), "choose one of"),
         (json!({"variant": 9, "solver": "gpm"}), "'gpm'"),
-        (json!({"variant": 9, "a": [1.0, 4.0], "n_components": 2}), "one width"),
+        (
+            json!({"variant": 9, "a": [1.0, 4.0], "n_components": 2}),
+            "must be one number for a published variant",
+        ),
         (json!({"constraint": "native", "solver": "gpm"}), "only nearly orthogonal"),
         (json!({"variant": 9, "batch_size": 1}), "at least 2"),
         (json!({"variant": 9, "max_epochs": 0}), "at least 1"),
@@ -179,6 +182,9 @@ fn the_sign_needs_no_width() {
     }
     let refused = try_fit("sigma-pca", &settings(json!({"h": "steep"})), &x, 10).unwrap_err().to_string();
     assert!(refused.contains("give a number"), "{refused}");
+    let widths = settings(json!({"variant": "ema-tanh", "a": vec![1.5; 10]}));
+    let refused = try_fit("sigma-pca", &widths, &x, 10).unwrap_err().to_string();
+    assert!(refused.starts_with("a must be one number for a published variant, got a list; "), "{refused}");
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn settings_outside_their_domain_are_refused_with_what_would_work() {
         (json!({"unit_norm": "yes"}), "unit_norm"),
         (json!({"whiten": "zca"}), "whiten"),
         (json!({"tol": -1e-3}), "tol must be finite and non-negative"),
-        (json!({"max_iter": -1}), "non-negative integer"),
+        (json!({"max_iter": -1}), "max_iter must be non-negative, got -1"),
         (json!({"w_init": [[1.0, 2.0]]}), "w_init=1 x 2 numbers"),
         (json!({"w_init": [[1.0, 2.0], [3.0]]}), "w_init"),
         (json!({"w_init": [[1, 0, 0, 0, 0]], "n_components": 2}), "2 x 5 are needed"),

@@ -263,7 +263,8 @@ fn unsupported_configurations_and_tensors_are_refused() {
     let (model, x) = trained(Activation::Relu);
     let pca = unmix::Pca::default().fit(&mut Rows::from_slice(&x, 32).unwrap(), &Run::default()).unwrap();
     let error = export(&pca, &place, Export::default()).unwrap_err().to_string();
-    assert!(error.contains("not a sparse autoencoder"), "{error}");
+    let words = "exporting a model of pca to SAELens is not possible: it is not a sparse autoencoder";
+    assert!(error.starts_with(words), "{error}");
     let error = export(&model, &place, Export::default()).unwrap_err();
     assert!(error.to_string().contains("already exists"), "{error}");
     assert!(matches!(error, unmix::Error::Exists { path } if path == place.join("cfg.json")));

@@ -14,8 +14,8 @@ struct Line {
 }
 
 /// Options of `unmix fit` that are neither in the table of reading options nor in that of run options: its input, its output, tables in addition
-/// to the settings, weights, and what is computed in addition to the model.
-const OWN: [&str; 14] = [
+/// to the settings, weights, a title, and what is computed in addition to the model.
+const OWN: [&str; 15] = [
     "--bootstrap",
     "--codes",
     "--components",
@@ -28,6 +28,7 @@ const OWN: [&str; 14] = [
     "--stability",
     "--strict",
     "--sums",
+    "--title",
     "--weights",
     "--weights-column",
 ];

@@ -103,7 +103,7 @@ choices! {
     }
 }
 
-/// Lower bound of the uniquenesses, as a fraction of the variance of the column.
+/// Lower bound of the uniquenesses, as a share of the variance of the column.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]

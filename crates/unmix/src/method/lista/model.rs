@@ -99,12 +99,12 @@ pub(super) fn initial<T: Real>(
         Error::unsupported(
             "a fit that starts from this model (init)",
             found,
-            "start from a LISTA model of as many layers and atoms, with the same cell and tied",
+            "start from a model of lista with as many layers and atoms, with the same cell and tied",
         )
         .of_method(super::METHOD.key)
     };
     if init.method() != super::METHOD.key {
-        return Err(refused(format!("it is a {} model", init.method())));
+        return Err(refused(format!("it is a model of {}", init.method())));
     }
     let get = |name: &str, shape: Vec<usize>| match init.parameter(name) {
         Some((found, values)) if found == shape => Ok(values),

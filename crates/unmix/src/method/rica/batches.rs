@@ -70,7 +70,8 @@ impl ByBatches {
                 ended(&mut search, cost, batch.next)
             })?;
         }
-        let Search { x, n_iter, seen, mut objective, .. } = search;
+        let n_iter = steps.n_iter();
+        let Search { x, seen, mut objective, .. } = search;
         cost.sweeps += seen.div_ceil(n.max(1));
         let mut gradient = vec![0.0; x.len()];
         let value = cost.at(&x, &mut gradient)?;
@@ -100,7 +101,6 @@ struct Search {
     /// Running means of the results of this epoch's batches, and of the function there.
     mean: Vec<f64>,
     value: f64,
-    n_iter: u64,
     /// Number of rows processed.
     seen: u64,
     /// The function after each epoch.
@@ -117,7 +117,7 @@ impl Search {
         let few = Lbfgs { memory: STEPS as usize, max_iter: STEPS, tol: 0.0 };
         let found = few.minimise(&mut part, std::mem::take(&mut self.x), "features", &run)?;
         self.x = cost.renewed(found.x);
-        (self.n_iter, self.seen) = (self.n_iter + found.n_iter, self.seen + part.sweeps * n);
+        self.seen += part.sweeps * n;
         self.value += share * found.value;
         self.mean.iter_mut().zip(&self.x).for_each(|(m, x)| *m += share * x);
         Ok(())

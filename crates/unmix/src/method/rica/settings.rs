@@ -2,7 +2,7 @@
 
 use crate::choices::Automatic;
 use crate::elementwise::Penalty;
-use crate::model::{Axis, Kind, settings};
+use crate::model::{Axis, Counted, Kind, settings};
 use serde::{Deserialize, Serialize};
 
 settings! {
@@ -34,7 +34,7 @@ settings! {
         /// once.
         pub batch_size: Option<usize> = null, Kind::AnyOf(&[Kind::at_least(1), Kind::Null]);
         /// Maximum number of epochs; without `batch_size` it has no effect.
-        pub max_epochs: u64 = 10, Kind::at_least(1), only(&[&[("batch_size", &["*"])]]);
+        pub max_epochs: u64 = 10, Kind::at_least(1), counting(Counted::Batches), only(&[&[("batch_size", &["*"])]]);
         /// Initial features, in the units of the components, such as those of an earlier fit; null for random orthonormal features, or random ones if
         /// there are more features than directions. Not recorded in the model file.
         pub w_init: Option<Vec<Vec<f64>>> = null, Kind::AnyOf(&[Kind::table(Axis::Components, Axis::Features), Kind::Null]);

@@ -28,7 +28,7 @@ settings! {
         /// 'jumprelu' still determines the initial thresholds; 'topk' and 'batch-topk'
         /// have no penalty.
         pub alpha: Option<f64> = null, Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]), such_as("0.1"), only(PENALISED);
-        /// Initial atoms: 'random' for Gaussian numbers, 'data' for random centred rows, with which different seeds agree better but the residual is
+        /// Initial atoms: 'random' for standard normal entries, 'data' for random centred rows, with which different seeds agree better but the residual is
         /// larger.
         pub init: Init = "random", Kind::Words(Init::NAMES);
         /// Initial atoms instead of `init`, as rows of any norm: an array, or a fitted model, whose components are taken; or the path of either.

@@ -59,7 +59,7 @@ impl SigmaPca {
             ));
         }
         if let Widths::Each(_) = *self.widths() {
-            let why = "a published variant has one width for all components";
+            let why = "must be one number for a published variant";
             return Err(Error::setting(
                 "a",
                 "a list",

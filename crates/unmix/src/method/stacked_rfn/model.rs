@@ -136,9 +136,9 @@ fn corrupt() -> Error {
 pub fn layers(model: &Model) -> Result<Vec<Model>> {
     if model.method().key != METHOD.key {
         return Err(Error::unsupported(
-            format!("layers of a {} model", model.method().key),
+            format!("separating the layers of a model of {}", model.method().key),
             "it has none",
-            "give a stacked-rfn model",
+            "give a model of stacked-rfn",
         )
         .of_method(model.method().key)
         .working(&[METHOD.key]));

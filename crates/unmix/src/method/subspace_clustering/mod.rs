@@ -35,7 +35,7 @@ mod table;
 use super::{Accepts, Fit, Method, as_map};
 use crate::data::{Features, Rows, check_n_rows, no_columns};
 use crate::error::{Error, Result};
-use crate::model::{Model, Outcome, Report, canonical_sign};
+use crate::model::{Model, Outcome, Report, canonical_sign, values_in_words};
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use crate::solve::Limits;
@@ -396,7 +396,7 @@ impl SubspaceClustering {
 
     /// The warning that a model to start from is not used: clusters by affinities alone are computed without iterations.
     fn unused_start(&self, run: &Run<'_>) -> Option<String> {
-        let listed = || ITERATED.map(|name| name.trim_matches('"')).join(" or ");
+        let listed = || values_in_words(&ITERATED, " or ");
         (run.init.is_some() && !self.algorithm.iterates())
             .then(|| format!("init has no effect here: init is used only with algorithm={}", listed()))
     }

@@ -56,9 +56,9 @@ pub enum NumberForm {
     Integer,
     /// Any number.
     Real,
-    /// A fraction of the variance: a number that is not written as an integer, which would be a number of components.
+    /// A share of the variance: a number that is not written as an integer, which would be a number of components.
     Share,
-    /// The name of such a fraction, as the table of rules has it: `share-0.9`.
+    /// The name of such a share, as the table of rules has it: `share-0.9`.
     ShareName,
 }
 
@@ -131,9 +131,9 @@ impl Kind {
     pub const NON_NEGATIVE: Kind = Kind::number(Bound::Included(0.0), Bound::Unbounded);
     /// A finite number above 0.
     pub const POSITIVE: Kind = Kind::number(Bound::Excluded(0.0), Bound::Unbounded);
-    /// A fraction of the variance, strictly between 0 and 1.
+    /// A share of the variance, strictly between 0 and 1.
     pub const SHARE: Kind = Kind::share(NumberForm::Share);
-    /// The name of such a fraction.
+    /// The name of such a share.
     pub const SHARE_NAME: Kind = Kind::share(NumberForm::ShareName);
 
     /// An integer of at least `least`.

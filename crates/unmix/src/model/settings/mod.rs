@@ -211,15 +211,6 @@ impl Setting {
         if same_value(value, &self.default_value()) || self.has_effect(settings) {
             return None;
         }
-        let listed =
-            |values: &[&str]| values.iter().map(|v| v.trim_matches('"')).collect::<Vec<_>>().join(" or ");
-        let condition = |(name, values): &Condition| match excluded(values) {
-            Some(excluded) => format!("{name} other than {}", listed(&excluded)),
-            None if **values == ["*"] => format!("{name} that is not null"),
-            None => format!("{name}={}", listed(values)),
-        };
-        let case = |case: &&[Condition]| case.iter().map(condition).collect::<Vec<_>>().join(" and ");
-        let cases: Vec<String> = self.only.iter().map(case).collect();
         let name = self.name;
         if self.only == NEVER {
             return Some(format!(
@@ -227,7 +218,8 @@ impl Setting {
                 shown(value)
             ));
         }
-        Some(unused(name, value, &cases.join(", or with ")))
+        let cases: Vec<String> = self.only.iter().map(|case| case_in_words(case)).collect();
+        Some(unused(name, value, &cases.join(", or ")))
     }
 
     /// The default as a value.
@@ -265,11 +257,10 @@ impl Setting {
         let (why, remedy) = match self.kind.fits(value) {
             KindCheck::Yes => return Ok(()),
             KindCheck::Outside(_) if self.by_rows => return Ok(()),
-            KindCheck::Outside(why) => (why, self.kind.remedy("choose", self.example())),
+            KindCheck::Outside(why) => (why, self.remedy()),
             KindCheck::No => {
                 let also = self.of_other_words.filter(|_| value.is_string()).map(str::to_string);
-                // A list of several strings is too long for the first sentence.
-                let choices = (self.choices().len() > 1).then(|| self.kind.remedy("give", None));
+                let choices = (!self.kind.lists_choices()).then(|| self.kind.remedy("give", None));
                 let remedies: Vec<String> = also.into_iter().chain(choices).collect();
                 (format!("must be {}", self.kind.in_words()), remedies.join("; "))
             }
@@ -285,6 +276,14 @@ impl Setting {
         Err(Error::setting(self.name, got, why, remedy))
     }
 
+    /// What would work in place of a number out of range; empty where the requirement says it.
+    fn remedy(&self) -> String {
+        match self.kind.is_demand(self.example()) {
+            true => String::new(),
+            false => self.kind.remedy("choose", self.example()),
+        }
+    }
+
     /// The number that messages name.
     fn example(&self) -> Option<&'static str> {
         let number = self.default_value().as_f64().is_some_and(|x| x != 0.0);
@@ -297,7 +296,7 @@ pub(super) fn check(settings: &[Setting], spec: &impl Serialize) -> Result<()> {
     if let Some((name, x)) = finite::not_finite(spec) {
         let setting = settings.iter().find(|s| s.name == name);
         let why = setting.and_then(|s| s.kind.demand()).unwrap_or_else(|| "must be finite".into());
-        let remedy = setting.map_or("give a number".into(), |s| s.kind.remedy("choose", s.example()));
+        let remedy = setting.map_or("give a number".into(), Setting::remedy);
         return Err(Error::setting(name, x, why, remedy));
     }
     let Ok(Value::Object(values)) = serde_json::to_value(spec) else { return Ok(()) };
@@ -324,8 +323,29 @@ fn same_value(a: &Value, b: &Value) -> bool {
     a == b || (a.is_number() && a.as_f64() == b.as_f64())
 }
 
+/// A value in a message: strings in quotes, and only the beginning of a long table.
 fn shown(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), Into::into)
+    value.as_str().map_or_else(|| shortened(value.to_string()), |text| format!("'{text}'"))
+}
+
+/// Values that are written as JSON, as messages have them.
+pub(crate) fn values_in_words(values: &[&str], join: &str) -> String {
+    values.iter().map(|text| shown(&Setting::parsed(text))).collect::<Vec<_>>().join(join)
+}
+
+/// The conditions of a case: "with solver='sgd' or 'adam' if variant is not 'svd'".
+fn case_in_words(case: &[Condition]) -> String {
+    let (mut with, mut only_if) = (Vec::new(), Vec::new());
+    for (name, values) in case {
+        match excluded(values).as_deref() {
+            Some([one]) => only_if.push(format!("{name} is not {}", values_in_words(&[*one], ""))),
+            Some(several) => only_if.push(format!("{name} is none of {}", values_in_words(several, ", "))),
+            None if **values == ["*"] => only_if.push(format!("{name} is given")),
+            None => with.push(format!("{name}={}", values_in_words(values, " or "))),
+        }
+    }
+    let clauses = [("with", with), ("if", only_if)].into_iter().filter(|(_, parts)| !parts.is_empty());
+    clauses.map(|(word, parts)| format!("{word} {}", parts.join(" and "))).collect::<Vec<_>>().join(" ")
 }
 
 /// What `n_iter` counts in a fit with these settings, resolved for the data.
@@ -352,9 +372,9 @@ pub fn without_effect(
     conditional().filter(|s| !s.has_effect(&seen)).filter_map(|s| s.without_effect(given)).collect()
 }
 
-/// The sentence that a setting has no effect, because it needs a condition.
+/// The sentence that a setting has no effect, because it needs a condition, as in "with prior='none'".
 fn unused(name: &str, value: &Value, condition: &str) -> String {
-    format!("{name}={} has no effect here: {name} is used only with {condition}", shown(value))
+    format!("{name}={} has no effect here: {name} is used only {condition}", shown(value))
 }
 
 /// Sentences about `given` settings of the starts of a fit that are not at their defaults, although it started from a model.
@@ -380,7 +400,7 @@ pub(crate) fn replaced_by_table(
 ) -> Option<String> {
     let setting = settings.iter().find(|s| s.name == name)?;
     let value = given.get(name).filter(|value| !same_value(value, &setting.default_value()))?;
-    Some(unused(name, value, &format!("{table}=null")))
+    Some(unused(name, value, &format!("if {table} is not given")))
 }
 
 /// Validates names and values of the given settings and adds the defaults of the others, in the order of the list.

@@ -31,7 +31,7 @@ const VERSION: &str = "6.0.0";
 pub fn export(model: &Model, folder: &Path, how: Export) -> Result<()> {
     if !is_autoencoder(model) {
         return Err(Error::unsupported(
-            format!("a folder of SAELens of the {} model", model.method().key),
+            format!("exporting a model of {} to SAELens", model.method().key),
             "it is not a sparse autoencoder",
             format!("give a model of the method {}", METHOD.key),
         )

@@ -50,6 +50,9 @@ impl Description {
     }
 }
 
+/// The largest number of choices that are listed within a sentence.
+const LISTED: usize = 8;
+
 impl Kind {
     /// Descriptions of its alternatives, in order, with `example` a possible number.
     fn descriptions(&self, example: Option<&str>) -> Vec<Description> {
@@ -87,12 +90,25 @@ impl Kind {
         let words = match self.choices() {
             [] => None,
             [one] => Some(format!("'{one}'")),
-            _ => Some("one of its choices".into()),
+            // The choices of the remedy, in sentences that would be too long.
+            many if many.len() > LISTED => Some("one of its choices".into()),
+            many => Some(format!("one of {}", many.join(", "))),
         };
         let mut parts = self.phrases(None);
         let before_null = parts.len() - usize::from(parts.last().is_some_and(|part| part == "null"));
         words.into_iter().for_each(|words| parts.insert(before_null, words));
         true_or_false(&parts).unwrap_or_else(|| listed(&parts))
+    }
+
+    /// Whether [`in_words`](Self::in_words) has all choices.
+    pub(in crate::model::settings) fn lists_choices(&self) -> bool {
+        self.choices().len() <= LISTED
+    }
+
+    /// Whether the remedy of a number out of range would repeat the requirement: there are no other values, and no example.
+    pub(in crate::model::settings) fn is_demand(&self, example: Option<&str>) -> bool {
+        let Kind::Number { form, .. } = self else { return false };
+        *form == NumberForm::Integer || example.is_none()
     }
 
     /// The remedy of an error, with `example` a possible number: "choose a number such as 0.2, or 'auto'".

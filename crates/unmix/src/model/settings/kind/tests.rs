@@ -14,7 +14,7 @@ const DESCRIBED: [(Kind, [&str; 6]); 9] = [
         ]),
         [
             "int >= 1, float in (0,1), str or null",
-            "a positive integer, a share of the variance between 0 and 1, one of its choices, or null",
+            "a positive integer, a share of the variance between 0 and 1, one of mle, bic, or null",
             "must be at least 1",
             "int | float | str | Literal[\"mle\", \"bic\"] | None",
             "Interval(Integral, 1, None, closed=\"left\"), Interval(RealNotInt, 0, 1, closed=\"neither\"), ShareName(), \
