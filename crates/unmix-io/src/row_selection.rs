@@ -27,7 +27,7 @@ pub(crate) fn choose(mut input: Input, options: &Options, run: &Run<'_>) -> Resu
         Missing::Drop => without_gaps(&input.rows, requested, run)?,
         Missing::Keep => (Vec::from([requested]), None),
     };
-    let selected = SelectedRows::new(runs.clone(), n);
+    let selected = SelectedRows::new(runs.clone(), n)?;
     for cells in input.kept.iter_mut().map(|(_, cells)| cells).chain(&mut input.row_names) {
         *cells = selected.of(cells);
     }

@@ -241,7 +241,8 @@ impl Statistic for ObservedCells {
         GatherObserved.add(self, Block { first_row, data, n_features, weights }, &mut Workspace::default())
     }
     fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-        ([&[self.n, self.empty], &self.count[..]].concat(), self.mean.clone(), self.squares.clone())
+        let counts = [&[self.n, self.empty], &self.count[..], &self.rows_by_cells].concat();
+        (counts, self.mean.clone(), self.squares.clone())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Rows that were selected from those of a file: the rows of the file that they are.
 
 use super::Rows;
+use crate::error::{Error, Result};
 use crate::num::Real;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,9 +16,22 @@ pub struct SelectedRows {
 }
 
 impl SelectedRows {
-    /// The rows in `runs`, which are ascending and disjoint, of a file of `n_rows` rows.
-    pub fn new(runs: Vec<Range<u64>>, n_rows: u64) -> Self {
-        Self { runs, n_rows }
+    /// The rows in `runs` of a file of `n_rows` rows.
+    ///
+    /// # Errors
+    ///
+    /// Runs that are not ascending and disjoint, or end after the last row.
+    pub fn new(runs: Vec<Range<u64>>, n_rows: u64) -> Result<Self> {
+        let mut end = 0;
+        for run in &runs {
+            if run.start < end || run.end < run.start || run.end > n_rows {
+                let got = format!("{}..{}", run.start, run.end);
+                let why = format!("must be ascending and disjoint, and end at row {n_rows}");
+                return Err(Error::setting("runs", got, why, "give them in the order of the file"));
+            }
+            end = run.end;
+        }
+        Ok(Self { runs, n_rows })
     }
 
     /// The row of the file that is selected row `i`.
@@ -33,9 +47,10 @@ impl SelectedRows {
         i
     }
 
-    /// Those of `values`, one for each row of the file, that belong to selected rows.
+    /// Those of `values`, one for each row of the file, that belong to selected rows; rows without a value are left out.
     pub fn of<V: Clone>(&self, values: &[V]) -> Vec<V> {
-        self.runs.iter().flat_map(|run| values[run.start as usize..run.end as usize].to_vec()).collect()
+        let place = |row: u64| (row as usize).min(values.len());
+        self.runs.iter().flat_map(|run| &values[place(run.start)..place(run.end)]).cloned().collect()
     }
 }
 
@@ -85,7 +100,7 @@ mod tests {
     fn selected_rows_have_the_numbers_and_weights_of_the_file() {
         let x: Vec<f64> = (0..5).map(f64::from).collect();
         let rows = || {
-            let selected = SelectedRows::new(vec![2..4, 6..9], 10);
+            let selected = SelectedRows::new(vec![2..4, 6..9], 10).unwrap();
             Rows::from_slice(&x, 1).unwrap().selected(selected)
         };
         assert_eq!((0..5).map(|i| rows().number_of(i)).collect::<Vec<_>>(), [2, 3, 6, 7, 8]);
@@ -106,5 +121,20 @@ mod tests {
         assert!(rows().weighted(&bad[..]).is_ok());
         bad[6] = f64::NAN;
         assert!(message(&bad).contains("got NaN in row 6"), "{}", message(&bad));
+    }
+
+    #[test]
+    fn runs_that_are_no_rows_of_the_file_are_refused() {
+        let refused = |runs: &[(u64, u64)]| {
+            SelectedRows::new(runs.iter().map(|&(start, end)| start..end).collect(), 10)
+                .err()
+                .map(|e| e.to_string())
+        };
+        assert_eq!(refused(&[(0, 3), (3, 3), (5, 10)]), None);
+        for runs in [[(2, 4), (3, 5)], [(5, 6), (0, 2)], [(0, 1), (7, 11)], [(4, 2), (5, 6)]] {
+            assert!(refused(&runs).unwrap().contains("ascending and disjoint"), "{runs:?}");
+        }
+        let few = SelectedRows::new(vec![0..2, 8..10], 10).unwrap();
+        assert_eq!(few.of(&[5, 6, 7]), [5, 6]);
     }
 }

@@ -94,7 +94,7 @@ impl FactorAnalysis {
             return Err(sparse::needs_cells(self.prior, rows.origin()));
         }
         let cells = ppca::cells_of("factor-analysis", rows, run)?;
-        let most = cells.n_rows.min(rows.n_features() as u64) as usize;
+        let most = cells.n_rows().min(rows.n_features() as u64) as usize;
         let at = |q: usize| self.searched_gaps(rows, &cells, q, run);
         // A model to start from must have as many factors as requested; if a rule chooses the number, it starts fits of at most as many factors as it has.
         let of = |q: usize| run.initial_components(rows.n_features(), q).and_then(|_| at(q));

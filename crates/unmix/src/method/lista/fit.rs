@@ -31,12 +31,12 @@ const LATE: u64 = 32;
 const SHORT: u64 = 1 << 31;
 
 /// Selected rows, and their codes if these are known.
-struct SelectedRows<T> {
+struct FixedRows<T> {
     x: Vec<T>,
     codes: Option<Vec<T>>,
 }
 
-impl<T: Real> SelectedRows<T> {
+impl<T: Real> FixedRows<T> {
     fn target(&self) -> Target<'_, T> {
         self.codes.as_deref().map_or(Target::Objective, Target::Codes)
     }
@@ -109,7 +109,7 @@ fn picked<T: Real>(
     codes: Option<&[T]>,
     problem: &Problem<T>,
     run: &Run<'_>,
-) -> Result<SelectedRows<T>> {
+) -> Result<FixedRows<T>> {
     let n = rows.n_counted();
     let chosen: Vec<u64> = match n > FIXED {
         true => (0..FIXED).map(|i| (u128::from(i) * u128::from(n) / u128::from(FIXED)) as u64).collect(),
@@ -117,14 +117,14 @@ fn picked<T: Real>(
     };
     let of_row = |codes: &[T], i: u64| codes[i as usize * problem.m..(i as usize + 1) * problem.m].to_vec();
     let codes = codes.map(|codes| chosen.iter().flat_map(|&i| of_row(codes, i)).collect());
-    Ok(SelectedRows { x: rows.picked(chosen, run)?, codes })
+    Ok(FixedRows { x: rows.picked(chosen, run)?, codes })
 }
 
 /// The parameters of the model given as a start, or steps of ISTA.
 fn start<T: Real>(
     given: &Lista,
     problem: &Problem<T>,
-    fixed: &SelectedRows<T>,
+    fixed: &FixedRows<T>,
     run: &Run<'_>,
 ) -> Result<Params<T>> {
     if let Some(params) = model::initial(given, (problem.m, problem.p), run)? {
@@ -155,7 +155,7 @@ fn trained<T: Real>(
     given: &Lista,
     rows: &Rows<'_, T>,
     (problem, units): (&Problem<T>, Units),
-    (fixed, codes): (&SelectedRows<T>, Option<&[T]>),
+    (fixed, codes): (&FixedRows<T>, Option<&[T]>),
     start: Params<T>,
     run: &Run<'_>,
 ) -> Result<Trained<T>> {

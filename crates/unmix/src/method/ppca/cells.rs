@@ -108,7 +108,7 @@ impl Problem {
     /// [`cells_of`], for the number of components of these settings.
     fn observed<T: Real>(&self, rows: &Rows<'_, T>, size: Size<'_>, run: &Run<'_>) -> Result<ObservedCells> {
         let observed = cells_of(self.method.key, rows, run)?;
-        let most = (observed.n_rows.min(size.p as u64) as usize).saturating_sub(1);
+        let most = (observed.n_rows().min(size.p as u64) as usize).saturating_sub(1);
         if let Some(k) = self.n_components {
             check_count_of_cells(k, most, &observed, size.origin)?;
         }
@@ -126,7 +126,7 @@ impl Problem {
     ) -> Result<(EmResult, u64)> {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
         let n = cells.observed.n - cells.observed.empty;
-        let most = (cells.observed.n_rows.min(size.p as u64) as usize).saturating_sub(1);
+        let most = (cells.observed.n_rows().min(size.p as u64) as usize).saturating_sub(1);
         // The sweep over the cells, then one for each start; that for the checksum of a checkpoint is not counted.
         let mut sweeps = 1;
         let mut at = |k: usize| -> Result<EmResult> {
@@ -188,7 +188,7 @@ pub(crate) fn check_count_of_cells(
     observed: &ObservedCells,
     origin: &str,
 ) -> Result<()> {
-    check_count(k, 0..=most, || format!("only {} rows of {origin} have an observed cell", observed.n_rows))
+    check_count(k, 0..=most, || format!("only {} rows of {origin} have an observed cell", observed.n_rows()))
 }
 
 /// Counts, means and sums of squares of the observed cells of `rows`, for the method `key`. One sweep.
@@ -206,7 +206,7 @@ pub(crate) fn cells_of<T: Real>(key: &str, rows: &Rows<'_, T>, run: &Run<'_>) ->
     if observed.squares.iter().chain(&observed.mean).any(|x| !x.is_finite()) {
         return Err(Error::Overflow { method: key.into(), dtype: T::DTYPE.name() });
     }
-    check_n_rows(key, observed.n_rows, origin, "rows without any observed cell are not counted")?;
+    check_n_rows(key, observed.n_rows(), origin, "rows without any observed cell are not counted")?;
     if let Some(j) = observed.count.iter().position(|c| *c == 0.0) {
         let name = rows.name(j).map_or(String::new(), |name| format!(" ('{name}')"));
         return Err(Error::unsupported(

@@ -20,8 +20,6 @@ pub struct ObservedCells {
     pub mean: Vec<f64>,
     /// Their sum of squares about the mean; exactly 0 if all are equal.
     pub squares: Vec<f64>,
-    /// Number of rows with an observed cell, unweighted.
-    pub n_rows: u64,
     /// Number of rows of weight above 0 with `c` observed cells, for `c` from 0 to the number of columns, unweighted.
     pub rows_by_cells: Vec<f64>,
     /// The first infinite number: row, column, value.
@@ -33,7 +31,12 @@ impl ObservedCells {
         let none = vec![0.0; p];
         let (mean, squares) = (none.clone(), none.clone());
         let rows_by_cells = vec![0.0; p + 1];
-        Self { n: 0.0, empty: 0.0, count: none, mean, squares, n_rows: 0, rows_by_cells, infinite: None }
+        Self { n: 0.0, empty: 0.0, count: none, mean, squares, rows_by_cells, infinite: None }
+    }
+
+    /// Number of rows with an observed cell, unweighted.
+    pub fn n_rows(&self) -> u64 {
+        self.rows_by_cells[1..].iter().sum::<f64>() as u64
     }
 
     /// Number of observed cells of all columns.
@@ -77,19 +80,18 @@ impl<T: Real> Gather<T> for GatherObserved {
             if weight == 0.0 {
                 continue;
             }
-            let (before, mut n_cells) = (part.n_rows, 0);
+            let mut n_cells = 0;
             for (j, x) in row.iter().map(|x| x.to_f64()).enumerate().filter(|(_, x)| !x.is_nan()) {
                 if x.is_infinite() {
                     part.infinite.get_or_insert((block.first_row + i as u64, j as u64, x));
                     continue;
                 }
                 part.add(j, x, weight);
-                part.n_rows = before + 1;
                 n_cells += 1;
             }
             part.rows_by_cells[n_cells] += 1.0;
             part.n += weight;
-            part.empty += if part.n_rows == before { weight } else { 0.0 };
+            part.empty += if n_cells == 0 { weight } else { 0.0 };
         }
     }
 
@@ -118,7 +120,6 @@ impl Partial for ObservedCells {
         }
         self.n += right.n;
         self.empty += right.empty;
-        self.n_rows += right.n_rows;
         self.rows_by_cells.iter_mut().zip(&right.rows_by_cells).for_each(|(a, b)| *a += b);
         // Parts are merged in the order of their rows.
         self.infinite = self.infinite.or(right.infinite);
@@ -131,7 +132,6 @@ impl Partial for ObservedCells {
         out.numbers(&self.mean);
         out.numbers(&self.squares);
         out.numbers(&self.rows_by_cells);
-        out.count(self.n_rows);
         out.count(u64::from(self.infinite.is_some()));
         if let Some((row, column, x)) = self.infinite {
             out.count(row);
@@ -144,7 +144,6 @@ impl Partial for ObservedCells {
         let (n, empty) = (from.number()?, from.number()?);
         let (count, mean, squares) = (from.numbers()?, from.numbers()?, from.numbers()?);
         let rows_by_cells = from.numbers()?;
-        let n_rows = from.count()?;
         let infinite = match from.flag()? {
             true => Some((from.count()?, from.count()?, from.number()?)),
             false => None,
@@ -152,10 +151,10 @@ impl Partial for ObservedCells {
         from.check(
             [mean.len(), squares.len(), rows_by_cells.len()] == [count.len(), count.len(), count.len() + 1],
         )?;
-        Ok(Self { n, empty, count, mean, squares, n_rows, rows_by_cells, infinite })
+        Ok(Self { n, empty, count, mean, squares, rows_by_cells, infinite })
     }
 
     fn bytes(&self) -> usize {
-        8 * (4 * self.count.len() + 5)
+        8 * (4 * self.count.len() + 4)
     }
 }
