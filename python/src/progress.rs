@@ -166,11 +166,7 @@ impl State {
                 }
             }
             None if self.done > 0 => {
-                // Pictures are counted, not their rows.
-                let (stage, unit) = match self.stage.strip_suffix(" files") {
-                    Some(stage) => (stage, "files"),
-                    None => (self.stage.as_str(), "rows"),
-                };
+                let (stage, unit) = Event::stage_and_unit(&self.stage);
                 format!("{stage}: {} {unit}", self.done)
             }
             None => self.stage.clone(),

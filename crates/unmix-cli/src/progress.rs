@@ -106,7 +106,7 @@ impl Shared {
 
 /// Style of the bar for a stage.
 fn style_bar(bar: &ProgressBar, now: &LastEvent) {
-    let (stage, unit) = counted(&now.stage);
+    let (stage, unit) = Event::stage_and_unit(&now.stage);
     let counting = format!("{{msg:15}} {{spinner}} {{human_pos}} {unit}");
     let template = match (now.total, now.done) {
         _ if now.iteration.is_some() => "{spinner} {msg}",
@@ -135,11 +135,6 @@ fn time_left(done: u64, estimate: Duration) -> String {
     if done == 0 { String::new() } else { format!("{:#} left", HumanDuration(estimate)) }
 }
 
-/// The name of a stage, and what it counts: rows, but files in "reading files".
-fn counted(stage: &str) -> (&str, &str) {
-    stage.strip_suffix(" files").map_or((stage, "rows"), |stage| (stage, "files"))
-}
-
 fn line(now: &LastEvent) -> String {
     if let Some(iteration) = &now.iteration {
         return iteration.clone();
@@ -148,7 +143,7 @@ fn line(now: &LastEvent) -> String {
         (Some(total), done) if total > 0 => format!("{}: {done} of {total} rows", now.stage),
         (_, 0) => format!("{} ...", if now.stage.is_empty() { "reading" } else { &now.stage }),
         (_, done) => {
-            let (stage, unit) = counted(&now.stage);
+            let (stage, unit) = Event::stage_and_unit(&now.stage);
             format!("{stage}: {done} {unit}")
         }
     }

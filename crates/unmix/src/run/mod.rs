@@ -26,9 +26,9 @@ pub enum Event<'a> {
     Sweep {
         /// Name of the pass, as in "covariance".
         stage: &'a str,
-        /// Number of rows processed.
+        /// Number of rows processed, or of files ([`Event::stage_and_unit`]).
         done: u64,
-        /// Total number of rows, if it is known.
+        /// Total number, if it is known.
         total: Option<u64>,
     },
     /// A step that is not a pass over the rows begins, as in "eigenvectors".
@@ -48,6 +48,13 @@ pub enum Event<'a> {
         /// Whether it is an epoch.
         is_epoch: bool,
     },
+}
+
+impl Event<'_> {
+    /// The name of the stage of a sweep for people, and what it counts: rows, but files in a stage such as "reading files".
+    pub fn stage_and_unit(stage: &str) -> (&str, &'static str) {
+        stage.strip_suffix(" files").map_or((stage, "rows"), |stage| (stage, "files"))
+    }
 }
 
 /// Observes the progress of a run, and may interrupt it.
