@@ -11,7 +11,10 @@ use unmix::{AnyRows, Real, Rows, Run};
 /// Which map of the model to apply.
 #[derive(Clone, Copy)]
 pub(crate) enum Direction {
-    Encode,
+    /// To codes; with all their entries in place of sparse ones, if `dense`.
+    Encode {
+        dense: bool,
+    },
     Decode,
 }
 
@@ -58,7 +61,7 @@ impl<T: Real> Sink<T> for Stored<T> {
 impl Direction {
     fn width(self, model: &unmix::Model) -> usize {
         match self {
-            Direction::Encode => model.n_codes(),
+            Direction::Encode { .. } => model.n_codes(),
             Direction::Decode => model.n_features(),
         }
     }
@@ -71,7 +74,7 @@ impl Direction {
         sink: &mut dyn Sink<T>,
     ) -> unmix::Result<Encoded> {
         match self {
-            Direction::Encode => model.encode(rows, run, sink),
+            Direction::Encode { .. } => model.encode(rows, run, sink),
             Direction::Decode => Ok(Encoded::solved(model.decode(rows, run, sink)?)),
         }
     }
@@ -103,13 +106,12 @@ impl Direction {
         run: &Run<'_>,
     ) -> unmix::Result<(Encoded, Entries<T>)> {
         let width = self.width(model);
-        let sparse = matches!(self, Direction::Encode) && model.code().codes().sparse;
+        let sparse = matches!(self, Direction::Encode { dense: false }) && model.code().codes().sparse;
         let (encoded, entries) = if sparse {
             let mut sink = Stored { width, values: Vec::new(), columns: Vec::new(), starts: vec![0] };
             (self.apply(model, rows, run, &mut sink)?, Entries::Sparse(sink))
         } else {
-            let room = rows.n_rows().unwrap_or(0) as usize * width;
-            let mut sink = VecSink(Vec::with_capacity(room));
+            let mut sink = VecSink::default();
             (self.apply(model, rows, run, &mut sink)?, Entries::Dense(sink.0))
         };
         // Rows without columns are counted by their source.
@@ -127,7 +129,7 @@ impl Direction {
         run: &Run<'_>,
     ) -> unmix::Result<Encoded> {
         let names = match self {
-            Direction::Encode => model.component_names(),
+            Direction::Encode { .. } => model.component_names(),
             Direction::Decode => model
                 .features()
                 .names

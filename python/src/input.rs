@@ -130,7 +130,7 @@ impl Input {
             Input::Array(lent) => Ok((lent.rows(names)?, Notices::default())),
             Input::Sparse(lent) => Ok((lent.rows(names)?, Notices::default())),
             Input::Path(path) => {
-                let options = unmix_io::Options { wanted: names, row_names, ..path_options() };
+                let options = unmix_io::Options { wanted: names, n_features, row_names, ..path_options() };
                 let input = unmix_io::open_with(path, &options, run)?;
                 fitted.map_or(Ok(()), |(row, p)| options.check_size(&input.rows, p, row))?;
                 Ok(notices(input))

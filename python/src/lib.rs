@@ -81,7 +81,7 @@ mod _unmix {
     };
     #[pymodule_export]
     use super::{
-        fit, methods, num_threads, partial_fit, run_cli, select, select_sizes, set_num_threads,
+        fit, has_effect, methods, num_threads, partial_fit, run_cli, select, select_sizes, set_num_threads,
         threads_variable_error,
     };
 
@@ -263,6 +263,18 @@ fn select_sizes(
 #[pyfunction]
 fn methods() -> String {
     serde_json::Value::from_iter(unmix::method::all().into_iter().map(unmix::Method::to_json)).to_string()
+}
+
+/// Whether the setting `name` of `method` has an effect in combination with `settings` (JSON).
+#[pyfunction]
+fn has_effect(method: &str, name: &str, settings: &str) -> PyResult<bool> {
+    let refused = |e| raised(e, unmix::Dtype::F64);
+    let settings: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+    let all = unmix::method::find(method).map_err(refused)?.settings;
+    let setting = all.iter().find(|setting| setting.name == name);
+    let unknown = || refused(unmix::Error::unknown("setting", name, all.iter().map(|setting| setting.name)));
+    Ok(setting.ok_or_else(unknown)?.has_effect(&settings))
 }
 
 /// Adds methods for the tests, one for each kind of encoder; only in wheels that are built for tests.

@@ -253,16 +253,17 @@ impl Model {
         self.inner.choose(setting, &chosen).map_err(|error| raised(error, self.inner.dtype()))
     }
 
-    /// Codes of rows, as an array, or written to the file `out`.
-    #[pyo3(signature = (x, run_options, out=None))]
+    /// Codes of rows, as an array, or written to the file `out`. Sparse codes are a sparse array unless `dense` is set.
+    #[pyo3(signature = (x, run_options, out=None, dense=false))]
     fn encode<'py>(
         &self,
         py: Python<'py>,
         x: &Bound<'py, PyAny>,
         run_options: RunOptionsTuple,
         out: Option<PathBuf>,
+        dense: bool,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.apply(py, x, run_options.into(), out, Direction::Encode)
+        self.apply(py, x, run_options.into(), out, Direction::Encode { dense })
     }
 
     /// Rows decoded from codes, as an array, or written to the file `out`.

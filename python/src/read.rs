@@ -181,8 +181,9 @@ impl Files {
             };
             let mut assembly = cut.assembly()?;
             if (n as u64, p) != (cut.n_patches(), cut.n_features()) {
-                let of =
-                    format!("the pictures have {} patches of {} numbers", cut.n_patches(), cut.n_features());
+                let patches = if cut.n_patches() == 1 { "patch" } else { "patches" };
+                let numbers = unmix::internal::error::counted(cut.n_features() as u64, "number");
+                let of = format!("the pictures have {} {patches} of {numbers}", cut.n_patches());
                 return Ok(Err(format!("patches has shape ({n}, {p}), but {of}")));
             }
             assembly.put(&numbers)?;

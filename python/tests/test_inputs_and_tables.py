@@ -41,6 +41,14 @@ def test_a_list_of_paths_is_one_table(X, tmp_path):
         PCA(2).fit([paths[0], tmp_path / "none.npy"])
 
 
+def test_a_file_that_is_given_twice_is_read_twice_with_a_warning(X, tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    for rows in (unmix.open([tmp_path / "x.npy"] * 2), [tmp_path / "x.npy", str(tmp_path / "x.npy")]):
+        with pytest.warns(UserWarning, match="x.npy: the file is given twice, so that its rows are read twice; give it once"):
+            model = PCA(2).fit(rows)
+        assert model.n_samples_ == 2 * len(X)
+
+
 def test_arrays_of_more_axes_are_rows_as_their_files_are(tmp_path):
     X = np.random.RandomState(0).randn(60, 4, 5)
     np.save(tmp_path / "x.npy", X)

@@ -372,7 +372,7 @@ def report(
     ----------
     model : estimator
         Fitted.
-    X : array-like of shape (n_samples, n_features), or path, optional
+    X : array-like of shape (n_samples, n_features), path or Files, optional
         Rows to show: a scatter plot of their codes, and some of them beside their reconstructions. Labels of a pandas index replace
         row numbers.
     path : path, optional

@@ -18,7 +18,7 @@ from ._coding import Coding
 from ._components import components_frame
 from ._fixed import fixed
 from ._growing import Growing
-from ._input import Input, _is_path, _weights, registry, tensor_names, warn
+from ._input import Input, _is_path, _weights, counted, registry, tensor_names, warn
 from ._on_request import _ON_REQUEST, _whole
 from ._options import RunOptions
 from ._settings import Settings, _validated
@@ -94,7 +94,7 @@ class Estimator(RunOptions, Settings, Input, Coding):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows: an array of any layout and number type, a pandas or polars frame, the path of a file, which is streamed, or a handle
             returned by :func:`unmix.open`; if the method supports it, a scipy sparse matrix, of which no dense copy is made.
             float32 is computed in float32, everything else in float64.
@@ -132,7 +132,7 @@ class Estimator(RunOptions, Settings, Input, Coding):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows, as for ``fit``.
         y : None
             Ignored.
@@ -479,11 +479,12 @@ class Estimator(RunOptions, Settings, Input, Coding):
         text = super().__repr__(N_CHAR_MAX)
         if "_growing" in vars(self) and "_model" not in vars(self):
             n_samples = _whole(self._growing.sums.n_samples)
-            return f"{text}  # growing: {n_samples} {'row' if n_samples == 1 else 'rows'} so far"
+            return f"{text}  # growing: {counted(n_samples, 'row')} so far"
         if "_model" not in vars(self):
             return text
         outcome, _, _, n_samples = self._model.end
-        return f"{text}  # {outcome}: {self._model.n_components} {self._units} of {_whole(n_samples)} x {self.n_features_in_} numbers"
+        units = counted(self._model.n_components, self._units.removesuffix("s"))
+        return f"{text}  # {outcome}: {units} of {_whole(n_samples)} x {self.n_features_in_} numbers"
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -240,7 +240,7 @@ def biclusters(
     estimator : estimator
         A model of non-negative codes, such as :class:`RFN`; fitted to ``X``, or not fitted: then a clone of it is fitted first. If it was
         fitted with sample weights, a warning states that modules have none: every row counts once in their evidence and in the refits.
-    X : array-like of shape (n_samples, n_features), or path
+    X : array-like of shape (n_samples, n_features), path or Files
         The rows.
     n_starts : int, default=8
         Number of fits whose units are pooled: the first starts from independent components, the others from random numbers. 0 for

@@ -24,7 +24,7 @@ class Coding(Base):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows with the columns that the model was fitted on.
 
         Returns
@@ -56,7 +56,7 @@ class Coding(Base):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_components), or path
+        X : array-like of shape (n_samples, n_components), path or Files
             Codes.
 
         Returns
@@ -97,7 +97,7 @@ class Coding(Base):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows.
         out : path, optional
             A file to write, a few rows at a time, so that neither rows nor codes need to fit in memory; the extension determines the format:
@@ -143,7 +143,7 @@ class Coding(Base):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_components), or path
+        X : array-like of shape (n_samples, n_components), path or Files
             Codes.
         out : path, optional
             A file to write, as for ``encode``.

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils._set_output import ADAPTERS_MANAGER, _get_output_config
 
+from ._input import counted
+
 if TYPE_CHECKING:
     import pandas
 
@@ -45,7 +47,7 @@ def chosen(model: _unmix.Model, setting: str, selection: Any) -> Array:
     if is_mask and np.ndim(selection) > 0:
         if len(each) != model.n_codes:
             raise ValueError(
-                f"{setting} is a mask of {len(each)} values, but the model has {model.n_codes} components; give one value for each"
+                f"{setting} is a mask of {counted(len(each), 'value')}, but the model has {counted(model.n_codes, 'component')}; give one value for each"
             )
         return np.flatnonzero(each)
     for one in each:

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ._input import _is_path, dense, warn
+from ._input import _is_path, counted, dense, warn
 from ._by_callable import deflation, symmetric
 from ._fixed import fixed
 from ._parameters import FastICAParameters
@@ -271,7 +271,7 @@ class FastICA(FastICAParameters, Sources):
         if self.whiten_solver == "eigh" and rank is not None and rank < min(self._model.end[3], self.n_features_in_):
             warn(
                 "There are some small singular values, using whiten_solver = 'svd' might lead to more accurate results; directions "
-                f"with such singular values were left out, and {k} sources are kept"
+                f"with such singular values were left out, and {counted(k, 'source')} {'is' if k == 1 else 'are'} kept"
             )
         for sentence in self._doubts():
             warn(sentence)
@@ -291,7 +291,7 @@ class FastICA(FastICAParameters, Sources):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows with the columns that the model was fitted on.
         copy : bool, default=True
             Accepted for compatibility with scikit-learn; rows are never overwritten.
@@ -324,7 +324,7 @@ class FastICA(FastICAParameters, Sources):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_components), or path
+        X : array-like of shape (n_samples, n_components), path or Files
             Sources.
         copy : bool, default=True
             Accepted for compatibility with scikit-learn; sources are never overwritten.

@@ -37,7 +37,7 @@ class Gaps(_Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows; NaN is a missing cell. A row without observed cells has the prior: mean 0, covariance the identity.
 
         Returns
@@ -83,7 +83,7 @@ class Gaps(_Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows; NaN is a missing cell.
         return_std : bool, default=False
             Whether to return the standard error of every filled cell.

@@ -47,7 +47,7 @@ class Incremental(_Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows, as for ``fit``. The type of the first batch is that of the model.
         y : None
             Ignored.

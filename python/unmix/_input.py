@@ -117,6 +117,11 @@ def refuse_overwriting(X: Any, out: Any) -> None:
         raise ValueError(f"writing to {os.fspath(out)} is not possible: it is read by the same call; choose another name")
 
 
+def counted(n: Any, one: str) -> str:
+    """A number with a word, "1 row", "2 rows"; ``one`` is the word for one, whose plural ends in s."""
+    return f"{n} {one}" if n == 1 else f"{n} {one}s"
+
+
 def dense(X: Any) -> Any:
     """Numbers in memory, with all entries if they are stored sparsely."""
     X = in_memory(X)
@@ -377,7 +382,7 @@ class Input(Part):
             name = type(self).__name__
             raise ValueError(
                 f"X has {shape[1]} features, but {name} is expecting {need} features as input. "
-                f"X has {need} rows: if these are the columns of the fit, give X.T"
+                f"X has {counted(need, 'row')}: if these are the columns of the fit, give X.T"
             )
 
     def _known_columns(self, X: Any) -> Any:

@@ -92,7 +92,7 @@ class Likelihood(_Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows.
 
         Returns
@@ -128,7 +128,7 @@ class Likelihood(_Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows.
         y : None
             Ignored.

@@ -36,7 +36,7 @@ def atoms(
     ----------
     model : fitted estimator with ``components_``
         Such as ``DictionaryLearning``, ``SparseCoder`` or ``CompleteDictionary``.
-    X : array-like of shape (n_samples, n_features), or path, optional
+    X : array-like of shape (n_samples, n_features), path or Files, optional
         Rows to encode. Atoms are ordered by the number of these rows that use them, and two histograms are drawn: of the use of the atoms,
         and of the number of atoms per row. Without rows, atoms are ordered by ``usage_``, or as in the model if it has none.
     feature_shape : tuple of int, optional

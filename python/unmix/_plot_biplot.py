@@ -50,7 +50,7 @@ def biplot(
     ----------
     model : fitted estimator with ``mixing_``
         Such as ``PCA``, ``ICA`` or ``FactorAnalysis``.
-    X : array-like of shape (n_samples, n_features), or path
+    X : array-like of shape (n_samples, n_features), path or Files
         Rows, as for ``model.transform``.
     components : sequence of int or str, or mask of bool
         The components of the x axis and of the y axis, as for :func:`scatter`.

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._figure import axes_or_new, figure_of, given_axes
-from ._input import dense
+from ._input import counted, dense
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ def gaps(X: Rows, names: Sequence[str] | None = None, ax: Axes | None = None) ->
     missing = np.isnan(_table(X))
     n, p = missing.shape
     if names and len(names) != p:
-        raise ValueError(f"{len(names)} names were given, but there are {p} columns; give one for each")
+        were, are = "was" if len(names) == 1 else "were", "is" if p == 1 else "are"
+        raise ValueError(f"{counted(len(names), 'name')} {were} given, but there {are} {counted(p, 'column')}; give one for each")
     lines = min(n, _MOST_LINES)
     edges = np.linspace(0, n, lines + 1).astype(int)
     share = np.array([missing[a:b].mean(axis=0) for a, b in zip(edges[:-1], edges[1:], strict=True)]).reshape(lines, p)
@@ -195,7 +196,7 @@ def _fills(ax: Axes, truth: Array, filled: Array, std: Array, level: float) -> N
     ax.set(
         xlabel="held-out value",
         ylabel="imputed value",
-        title=f"{len(truth)} cells: root mean squared error {error:.3g}, {100 * inside.mean():.3g} % inside {100 * level:.3g} % intervals",
+        title=f"{counted(len(truth), 'cell')}: root mean squared error {error:.3g}, {100 * inside.mean():.3g} % inside {100 * level:.3g} % intervals",
     )
     ax.title.set_fontsize("small")
     ax.legend(frameon=False, fontsize="small")

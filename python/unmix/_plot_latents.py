@@ -48,7 +48,7 @@ def traversals(
         Largest value of the latent variable, in standard deviations.
     steps : int, default=7
         Number of rows drawn for each latent variable, at least 2.
-    X : array-like of shape (n_samples, n_features), or path, optional
+    X : array-like of shape (n_samples, n_features), path or Files, optional
         Rows whose codes have the means and the standard deviations to use. Needed where codes do not have mean 0 by the model: those of
         non-negative and sparse methods, and of fits with ``center=False``.
     axes : array of matplotlib Axes, optional

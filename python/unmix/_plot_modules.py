@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._figure import axes_or_new, figure_of, given_axes
-from ._input import dense
+from ._input import counted, dense
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def biclusters(found: Biclusters, X: Rows, n_modules: int = 6, ax: Axes | None =
         ax.set_xticks(np.arange(len(columns)), named_columns, rotation=90, fontsize="xx-small")
     if named_rows:
         ax.set_yticks(np.arange(len(rows)), named_rows, fontsize="xx-small")
-    ax.set(xlabel="column", ylabel="row", title=f"{k} of {len(found)} modules: {len(rows)} rows, {len(columns)} columns")
+    ax.set(xlabel="column", ylabel="row", title=f"{k} of {len(found)} modules: {counted(len(rows), 'row')}, {counted(len(columns), 'column')}")
     ax.figure.colorbar(image, ax=ax, label="standard deviations from the column's mean")
     return ax
 
@@ -148,7 +148,7 @@ def module(found: Biclusters, X: Rows, i: int = 0, color: ArrayLike | None = Non
         top.scatter(place[inside], level[order][inside], s=14, color=[palette(c % 10)], label=label)
     if color is not None:
         top.legend(fontsize="x-small", ncols=3, title="rows of the module")
-    top.set(ylabel="code", title=f"module {i}: {member.sum()} rows, {len(columns)} columns")
+    top.set(ylabel="code", title=f"module {i}: {counted(member.sum(), 'row')}, {counted(len(columns), 'column')}")
     image = bottom.imshow(z[np.ix_(order, columns[drawn])].T, aspect="auto", cmap="RdBu_r", vmin=-4, vmax=4, interpolation="nearest")
     # Axes that were given may not share their horizontal axis.
     top.set_xlim(bottom.get_xlim())

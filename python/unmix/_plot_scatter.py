@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._components import ordered
 from ._figure import axes_or_new
+from ._input import counted
 from ._types import Array, Chosen, Rows
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def scatter(
     ----------
     model : fitted estimator
         Any estimator with ``transform``.
-    X : array-like of shape (n_samples, n_features), or path
+    X : array-like of shape (n_samples, n_features), path or Files
         Rows, as for ``model.transform``.
     components : sequence of int or str, or mask of bool
         The components of the x axis and of the y axis, and for a figure in three dimensions of the z axis: numbers (negative ones count
@@ -129,7 +130,7 @@ def _labelled(ax: Axes, codes: Array, values: Array, style: dict[str, Any]) -> N
     order = sorted(range(len(names)), key=lambda i: values[first[i]] if values.dtype.kind in "iub" else names[i])
     if len(shown) < len(names):
         others = ~np.isin(text, shown)
-        ax.scatter(*codes[others].T, color="0.75", label=f"{len(names) - len(shown)} others", **style)
+        ax.scatter(*codes[others].T, color="0.75", label=counted(len(names) - len(shown), "other"), **style)
     for colour, i in enumerate(i for i in order if names[i] in shown):
         here = text == names[i]
         ax.scatter(*codes[here].T, color=f"C{colour}", label=names[i], **style)

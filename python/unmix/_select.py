@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _unmix
 from ._html import table
-from ._input import _weights, registry, unknown_method, warn
+from ._input import _weights, counted, registry, unknown_method, warn
 from ._options import seconds
 from ._threads import threads_here
 from ._types import Array, Rows, Seed
@@ -176,7 +176,7 @@ class Selection(_Choices, Mapping[Any, int]):
     def __repr__(self) -> str:
         width = max(4, *map(len, self._k))
         lines = [
-            f"{self.n_samples} rows, {self.n_features} columns; rank {self.rank}",
+            f"{counted(self.n_samples, 'row')}, {counted(self.n_features, 'column')}; rank {self.rank}",
             f"{'rule':<{width}}  {'k':>4}  what it estimates",
         ]
         lines += [f"{name:<{width}}  {k:>4}  {self.estimates[name]}" for name, k in self._k.items()]
@@ -299,7 +299,7 @@ class Comparison(_Choices, Mapping[str, int]):
         return copied
 
     def __repr__(self) -> str:
-        lines = [f"{self.method}: {self.n_samples} rows, {self.n_features} columns"]
+        lines = [f"{self.method}: {counted(self.n_samples, 'row')}, {counted(self.n_features, 'column')}"]
         head = f"{'k':>4}  {'log-likelihood':>15}  {'aic':>15}  {'bic':>15}"
         with_cells = "cells" in self._k
         lines.append(head + ("      held-out cells" if with_cells else ""))
@@ -370,7 +370,7 @@ def select_components(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features), or path
+    X : array-like of shape (n_samples, n_features), path or Files
         Rows, as for ``PCA.fit``; NaN is a missing cell if ``method`` supports these.
     rules : str, float, or list of them, optional
         ``"minka"`` (``"mle"``), ``"bic"``, ``"gavish-donoho"``, ``"gap"``, ``"gap-difference"``, ``"share"`` (the usual shares

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
 from ._html import table
-from ._input import warn
+from ._input import counted, warn
 from ._options import default_of, seconds
 from ._threads import threads_here
 from ._types import Array, Rows, Seed
@@ -297,7 +297,7 @@ class Stability:
         if self.splits < enough and any(verdict.startswith("undecided") for verdict in self.verdict):
             lines.append(f"intervals are wide with splits={self.splits}; splits={enough} narrows them as far as splits can")
         if self.bootstrap:
-            lines.append(f"sampling error of the intervals from {self.bootstrap} resamples of the rows")
+            lines.append(f"sampling error of the intervals from {counted(self.bootstrap, 'resample')} of the rows")
         if self.chance is not None:
             lines.append(f"chance level: {self.chance:.3f}")
         if self.block_length > 1:
@@ -336,8 +336,8 @@ def stability(
     ----------
     estimator : estimator
         Fitted to ``X``, or not fitted: then a clone of it is fitted first, and the estimator itself is unchanged.
-    X : array-like of shape (n_samples, n_features), or path
-        The rows that it was fitted to.
+    X : array-like of shape (n_samples, n_features), path or Files
+        The rows that it was fitted to. They are copied to memory if they have at most 1 GiB and fit; larger files are read in every pass.
     splits : int, default=20
         Number of random splits of the rows into two halves; each costs two fits of half the rows. With fewer than the default, intervals are
         wider and more components undecided; with one, every interval is [0, 1].

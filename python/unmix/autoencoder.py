@@ -172,7 +172,7 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows; a file may be larger than memory.
         y : None
             Ignored.
@@ -205,7 +205,7 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows.
         y : None
             Ignored.
@@ -242,7 +242,7 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows, as for ``fit``; at least one. The type of the first batch is that of the model.
         y : None
             Ignored.
@@ -277,7 +277,7 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows with the columns that the model was fitted on.
 
         Returns
@@ -298,8 +298,8 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         (40, 4)
         """
         check_is_fitted(self)
-        codes: Any = self._model.encode(self._rows(X), self._run_arguments())
-        return codes if self.sparse_output else codes.toarray()
+        codes: Any = self._model.encode(self._rows(X), self._run_arguments(), dense=not self.sparse_output)
+        return codes
 
     if TYPE_CHECKING:
         # The same as `transform` without a file.
@@ -319,7 +319,7 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows with the columns that the model was fitted on.
 
         Returns
@@ -369,7 +369,7 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows with the columns that the model was fitted on; those of a file are streamed.
         n : int, default=8
             Number of rows for each unit, at most ``n_samples``.

@@ -114,7 +114,7 @@ class GaussianRBM(GaussianRBMParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows; a file may be larger than memory.
         y : None
             Ignored.
@@ -147,7 +147,7 @@ class GaussianRBM(GaussianRBMParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows.
         y : None
             Ignored.

@@ -174,7 +174,7 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows; NaN is a missing cell. The stored entries of a scipy sparse matrix are its observed cells, as are the lines of a list of
             cells, ``unmix.open(path, triplets=True)``.
         y : None
@@ -208,7 +208,7 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows, as for ``fit``.
         y : None
             Ignored.

@@ -124,7 +124,7 @@ class DenoisingAutoencoder(DenoisingAutoencoderParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows; a file may be larger than memory.
         y : None
             Ignored.
@@ -156,7 +156,7 @@ class DenoisingAutoencoder(DenoisingAutoencoderParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows.
         y : None
             Ignored.

@@ -8,7 +8,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._base import Estimator
 from ._parameters import DictionaryLearningParameters
-from ._input import dense
 from ._settings import _validated
 from ._sklearn import _fit_context, available_if
 from ._stream import learn_more
@@ -172,7 +171,7 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows; a file may be larger than memory.
         y : None
             Ignored.
@@ -206,7 +205,7 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows.
         y : None
             Ignored.
@@ -238,7 +237,7 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows with the columns that the model was fitted on. For rows with missing cells use :class:`SparseCoder` with these atoms.
 
         Returns
@@ -259,7 +258,7 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
         """
         check_is_fitted(self)
         # Not by the transform of the base class, whose sparse codes cannot become frames.
-        codes: Array = dense(self._model.encode(self._rows(X), self._run_arguments()))
+        codes: Array = self._model.encode(self._rows(X), self._run_arguments(), dense=True)
         return codes
 
     @available_if(_learns_from_a_stream)
@@ -274,7 +273,7 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows, as for ``fit``; at least one. The type of the first batch is that of the model.
         y : None
             Ignored.

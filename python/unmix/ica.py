@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import chosen, in_frame
-from ._input import _is_path, dense, in_memory, in_memory_by_names
+from ._input import _is_path, counted, dense, in_memory, in_memory_by_names
 from ._parameters import ICAParameters
 from ._sklearn import _fit_context, available_if
 from ._sources import Sources
@@ -181,7 +181,7 @@ class ICA(ICAParameters, Sources):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows, as for ``fit``; at least one. The type of the first batch is that of the model.
         y : None
             Ignored.
@@ -218,7 +218,7 @@ class ICA(ICAParameters, Sources):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_components), or path
+        X : array-like of shape (n_samples, n_components), path or Files
             Sources.
         exclude : int, str, sequence of these, or mask of bool of shape (n_components,), optional
             Sources to set to 0: by number from 0 (negative numbers count from the end), by name (``"ica0"``), or by a mask. Repetitions
@@ -275,7 +275,7 @@ class ICA(ICAParameters, Sources):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows.
         exclude : int, str, sequence of these, or mask of bool of shape (n_components,)
             Sources to remove, as for ``inverse_transform``.
@@ -324,7 +324,7 @@ class ICA(ICAParameters, Sources):
         ----------
         reference : int, str, or a list of them; or array-like of shape (n_samples,) or (n_samples, n_references)
             Columns that the model was fitted on, by number or name; or, with ``X``, channels recorded simultaneously with it.
-        X : array-like of shape (n_samples, n_features), or path, optional
+        X : array-like of shape (n_samples, n_features), path or Files, optional
             Rows of the same samples as the reference.
 
         Returns
@@ -383,7 +383,7 @@ class ICA(ICAParameters, Sources):
 
 def _correlations(a: Array, b: Array) -> Array:
     if len(a) != len(b):
-        raise ValueError(f"reference must be channels of the same samples as X, but has {len(b)} rows, and X has {len(a)}")
+        raise ValueError(f"reference must be channels of the same samples as X, but has {counted(len(b), 'row')}, and X has {len(a)}")
     a, b = (np.asarray(m, dtype=np.float64) - np.mean(m, axis=0, dtype=np.float64) for m in (a, b))
     with np.errstate(invalid="ignore", divide="ignore"):
         found = a.T @ b / np.linalg.norm(a, axis=0)[:, None] / np.linalg.norm(b, axis=0)

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
 from ._base import Estimator
-from ._input import _is_path, dense
+from ._input import _is_path, counted
 from ._parameters import LISTAParameters
 from ._record import CodeQuality
 from ._settings import _validated, numbers
@@ -158,7 +158,7 @@ class LISTA(LISTAParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows.
         y : array-like or sparse matrix of shape (n_samples, n_components), path, Files or None, default=None
             Target codes of these rows. None, or a vector, which cannot be a table of codes: the network minimises the objective of the
@@ -191,7 +191,7 @@ class LISTA(LISTAParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows.
         y : array-like or sparse matrix of shape (n_samples, n_components), path, Files or None, default=None
             Target codes of these rows. None, or a vector: the network minimises the objective of the lasso.
@@ -214,7 +214,7 @@ class LISTA(LISTAParameters, Estimator):
                [0. , 0.5]])
         """
         rows, threads = self._fit(X, targets=_targets(y))
-        codes: Array = dense(self._model.encode(rows, (0, threads, int(self.verbose))))
+        codes: Array = self._model.encode(rows, (0, threads, int(self.verbose)), dense=True)
         return codes
 
     def _doubts(self) -> list[str]:
@@ -244,7 +244,7 @@ class LISTA(LISTAParameters, Estimator):
         for _, atoms in self._given_tables():
             if codes.shape[1] != len(atoms):
                 # The setting of the extension has another name.
-                raise ValueError(f"y must have {len(atoms)} columns, one for each atom, got shape {codes.shape}")
+                raise ValueError(f"y must have {counted(len(atoms), 'column')}, one for each atom, got shape {codes.shape}")
         return [("codes", codes)]
 
     def transform(self, X: Rows) -> Array:
@@ -255,7 +255,7 @@ class LISTA(LISTAParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows with the columns that the network was trained on.
 
         Returns
@@ -277,7 +277,7 @@ class LISTA(LISTAParameters, Estimator):
         """
         check_is_fitted(self)
         # Not by the transform of the base class, whose sparse codes cannot become frames.
-        codes: Array = dense(self._model.encode(self._rows(X), self._run_arguments()))
+        codes: Array = self._model.encode(self._rows(X), self._run_arguments(), dense=True)
         return codes
 
     def quality(self, X: Rows) -> CodeQuality:
@@ -288,7 +288,7 @@ class LISTA(LISTAParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows.
 
         Returns

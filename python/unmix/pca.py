@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _unmix
 from ._base import Estimator
 from ._growing import Incremental
-from ._input import _is_path, refused_setting, warn
+from ._input import _is_path, counted, refused_setting, warn
 from ._likelihood import Likelihood
 from ._parameters import PCAParameters
 from ._record import RowQuality
@@ -155,7 +155,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
         if not _is_path(rows):
             n, p = rows.shape
             most = min(n, p)
-            found = f"X has {n} rows and {p} columns"
+            found = f"X has {counted(n, 'row')} and {counted(p, 'column')}"
             if solver in _TRUNCATED:
                 self._check_truncated(most, found)
             elif isinstance(k, str):
@@ -185,7 +185,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
         (_, _, rank, n), requested = self._model.end, self.n_components
         if rank is not None and isinstance(requested, Integral) and rank < requested:
             warn(
-                f"the rows vary along {rank} directions only, fewer than n_components={requested}; components beyond those have "
+                f"the rows vary along {counted(rank, 'direction')} only, fewer than n_components={requested}; components beyond those have "
                 "variance 0 (details in report_.warnings)"
             )
         # With all components, wide rows always vary along fewer directions than there are columns.
@@ -274,7 +274,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows.
         columns : bool, default=False
             Whether to return the contribution of each column to ``q`` as well; it takes as much memory as the rows.
@@ -328,7 +328,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows.
 
         Returns

@@ -200,7 +200,7 @@ def sources(
     ----------
     model : fitted estimator
         Any estimator with ``transform``.
-    X : array-like of shape (n_samples, n_features), or path
+    X : array-like of shape (n_samples, n_features), path or Files
         Consecutive rows, as for ``model.transform``.
     rate : float, optional
         Sampling rate, in rows per second; without it, time is counted in rows.

@@ -90,7 +90,7 @@ class Probabilistic(Gaps, Incremental, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows; NaN is a missing cell. The log-likelihood of a row without observed cells is 0.
 
         Returns
@@ -126,7 +126,7 @@ class Probabilistic(Gaps, Incremental, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows; NaN is a missing cell.
         y : None
             Ignored.

@@ -182,7 +182,7 @@ class RFN(RFNParameters, Likelihood, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             The rows, dense or sparse: those of the fit, or others.
 
         Returns

@@ -138,7 +138,7 @@ class RobustPCA(RobustPCAParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows; NaN is a missing cell. The estimator keeps a reference to them until the next fit, for ``low_rank_`` and ``sparse_``.
         y : None
             Ignored.
@@ -171,7 +171,7 @@ class RobustPCA(RobustPCAParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows; NaN is a missing cell.
         y : None
             Ignored.

@@ -88,7 +88,7 @@ def gather(job: bytes, rows: Rows, first_row: int, sample_weight: ArrayLike | No
     ----------
     job : bytes
         The job that the driver sent.
-    rows : array-like or scipy sparse matrix of shape (n_samples, n_features), or path
+    rows : array-like or scipy sparse matrix of shape (n_samples, n_features), path or Files
         The rows that the worker holds, of the type of the fit; sparse on every worker if the fit is of sparse rows, else on none.
     first_row : int
         Index of the first of these rows among all rows, a multiple of :func:`shard_rows`. The last of them must end a shard, or be the

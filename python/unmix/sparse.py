@@ -143,7 +143,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows; NaN is a missing cell.
         y : None
             Ignored.
@@ -175,7 +175,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows; NaN is a missing cell.
         y : None
             Ignored.
@@ -197,7 +197,8 @@ class SparseCoder(SparseCoderParameters, Estimator):
                [0. , 0.5]])
         """
         rows, threads = self._fit(X)
-        return self._output(self._model.encode(rows, (0, threads, int(self.verbose))))
+        codes: SparseCodes = self._model.encode(rows, (0, threads, int(self.verbose)), dense=not self.sparse_output)
+        return codes
 
     def transform(self, X: Rows) -> SparseCodes:
         """Return the codes of rows.
@@ -207,7 +208,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows with the columns that the model was fitted on; NaN is a missing cell. A row without observed cells has the code 0.
 
         Returns
@@ -230,7 +231,8 @@ class SparseCoder(SparseCoderParameters, Estimator):
                [ 0. , -0.5]])
         """
         check_is_fitted(self)
-        return self._output(self._model.encode(self._rows(X), self._run_arguments()))
+        codes: SparseCodes = self._model.encode(self._rows(X), self._run_arguments(), dense=not self.sparse_output)
+        return codes
 
     if TYPE_CHECKING:
         # The same as `transform` without a file.
@@ -250,7 +252,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows; NaN is a missing cell.
 
         Returns
@@ -290,7 +292,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows; NaN is a missing cell.
         n_alphas : int, default=30
             Number of alphas, from the smallest with which all codes of these rows are 0 down to a thousandth of it, evenly spaced in their
@@ -335,7 +337,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows; NaN is a missing cell.
 
         Returns
@@ -356,9 +358,6 @@ class SparseCoder(SparseCoderParameters, Estimator):
         """
         check_is_fitted(self)
         return in_frame(self, _unmix.impute(self._model, self._rows(X), self._run_arguments(), (False, 0, 0))[0], X)
-
-    def _output(self, codes: SparseCodes) -> SparseCodes:
-        return codes if self.sparse_output else codes.toarray()
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

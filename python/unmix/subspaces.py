@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from . import _unmix
 from ._base import Estimator
 from ._fixed import fixed
 from ._parameters import SubspaceClusteringParameters
@@ -16,8 +17,6 @@ from ._types import Array, Rows
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from . import _unmix
 
     class ClusterMixin:
         """For type checkers: with a base without annotations they would accept every name as an attribute."""
@@ -178,7 +177,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows, which are held in memory.
         y : None
             Ignored.
@@ -210,7 +209,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows.
         y : None
             Ignored.
@@ -242,7 +241,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows.
         y : None
             Ignored.
@@ -278,7 +277,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows with the columns that the model was fitted on.
 
         Returns
@@ -309,7 +308,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows with the columns that the model was fitted on.
 
         Returns
@@ -345,7 +344,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows.
 
         Returns
@@ -382,7 +381,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or path
+        X : array-like of shape (n_samples, n_features), path or Files
             Rows.
         y : None
             Ignored.
@@ -416,8 +415,9 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
         decode = property(_undecoded, doc=_UNDECODED)
 
     def _continues(self) -> bool:
-        # The other algorithms compute clusters from affinities alone.
-        return self.algorithm not in ("ssc", "shape") and super()._continues()
+        # A start is used where there are iterations, and not by algorithms that compute clusters from affinities alone.
+        settings, _ = self._settings_and_source()
+        return super()._continues() and _unmix.has_effect(self._method, "max_iter", settings)
 
     def _adopt(self, model: _unmix.Model) -> None:
         super()._adopt(model)

@@ -11,6 +11,7 @@ use std::process::{Command, ExitCode};
 const HELP: &str = "\
 cargo xtask test [rust|python]   the everyday tests, Rust and Python (makes .venv on first use), or those of one language
 cargo xtask test all             these and the slow tests: published experiments at length, pages in a browser, MNE; a sample of torture
+cargo xtask test arm [NAME...]   Rust tests of the library and the readers, all or by name, for ARM processors (aarch64), in the emulator QEMU
 cargo xtask torture              every class on extreme arrays, all cases (some 12 minutes)
 cargo xtask wheel                builds the wheel and tests it in a clean environment without Rust
 cargo xtask check                formatting, lints, documentation and generated files, as in CI
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["test"] => print_skipped(test_both(TestScope::Everyday)),
         ["test", "all"] => print_skipped(test_both(TestScope::All)),
+        ["test", "arm", filters @ ..] => test_arm(filters),
         ["test", "rust"] => print_skipped(test_rust(TestScope::Everyday)),
         ["test", "python"] => test_python(TestScope::Everyday),
         ["torture"] => torture(),
@@ -88,6 +90,38 @@ fn test_rust(scope: TestScope) -> Done {
         ]))
         .current_dir(root())
         .env("UNMIX_SKIPPED", skipped()))
+}
+
+/// Programs that the tests for ARM processors need, and the packages of Debian and Ubuntu that have them.
+const FOR_ARM: [(&str, &str); 2] =
+    [("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"), ("qemu-aarch64", "qemu-user")];
+
+/// Runs the tests of the library and of the readers whose names contain one of `filters`, or all, compiled for ARM processors, on any
+/// Linux: QEMU emulates the processor, some twenty times as slow. The standard library for that processor must be installed.
+fn test_arm(filters: &[&str]) -> Done {
+    for (program, package) in FOR_ARM {
+        if Command::new(program).arg("--version").output().is_err() {
+            return Err(format!(
+                "tests for ARM processors need {program}: on Debian and Ubuntu install {package}; and the standard library: `rustup \
+                 target add aarch64-unknown-linux-gnu`"
+            ));
+        }
+    }
+    run(Command::new(env!("CARGO"))
+        .args([
+            "test",
+            "--package",
+            "unmix",
+            "--package",
+            "unmix-io",
+            "--target",
+            "aarch64-unknown-linux-gnu",
+        ])
+        .args(["--lib", "--tests", "--"])
+        .args(filters)
+        .current_dir(root())
+        .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc")
+        .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", "qemu-aarch64 -L /usr/aarch64-linux-gnu"))
 }
 
 /// The file to which Rust tests write what they skipped: cargo hides the output of tests that pass.

@@ -9,6 +9,7 @@ use crate::score::Scored;
 use crate::{cells, choice, list, picture, reference, sound, terminal};
 use std::path::{Path, PathBuf};
 use unmix::data::{Sink, VecSink};
+use unmix::internal::error::counted;
 use unmix::method::sae;
 use unmix::model::{Encoded, Measures, Parts};
 use unmix::{Dtype, Model, Real, Rows, Run, with_rows};
@@ -347,17 +348,14 @@ fn summary(what: &str, scores: &mut [f64]) -> Vec<(String, String)> {
 /// Lines with statistics of a sparse autoencoder. FVU: fraction of variance unexplained; OMP: orthogonal matching pursuit.
 fn of_units(found: &sae::Evaluation) -> Vec<(String, String)> {
     let rows = match found.n_samples_omp < found.n_samples {
-        true => format!(", {} rows", found.n_samples_omp),
+        true => format!(", {}", counted(found.n_samples_omp, "row")),
         false => String::new(),
     };
-    let components = if found.n_components_pca == 1 { "component" } else { "components" };
+    let components = counted(found.n_components_pca as u64, "component");
     let mut lines = vec![
         ("L0 (active units per row)".to_string(), format!("{:?}", found.l0)),
         ("FVU (fraction of variance unexplained)".into(), format!("{:?}", found.fvu)),
-        (
-            format!("FVU of PCA of these rows, {} {components}", found.n_components_pca),
-            format!("{:?}", found.fvu_pca),
-        ),
+        (format!("FVU of PCA of these rows, {components}"), format!("{:?}", found.fvu_pca)),
         (format!("FVU of OMP (matching pursuit), same atoms and L0{rows}"), format!("{:?}", found.fvu_omp)),
     ];
     if !rows.is_empty() {

@@ -9,6 +9,7 @@ use crate::{list, terminal};
 use std::path::PathBuf;
 use unmix::data::Triplets;
 use unmix::impute::predict_cells;
+use unmix::internal::error::counted;
 use unmix::{Error, Model, Real, with_rows};
 
 /// Half the width of a 95 % interval of a normal distribution, in standard errors.
@@ -84,8 +85,8 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
     }
     if !running.quiet {
         terminal::note(&format!(
-            "value minus prediction of {} cells: root mean square {:?}; {:.1} % are inside their 95 % intervals",
-            found.cells.len(),
+            "value minus prediction of {}: root mean square {:?}; {:.1} % are inside their 95 % intervals",
+            counted(found.cells.len() as u64, "cell"),
             found.root_mean_square(),
             100.0 * found.covered()
         ));

@@ -14,6 +14,7 @@ use crate::{choice, input, list, names, picture, units, weights};
 use ending::{finish, keep_existing, summary};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
+use unmix::internal::error::counted;
 use unmix::model::{Tensor, Tensors};
 use unmix::stability::{Trials, stability};
 use unmix::{AnyRows, Checkpoint, Error, Model, Run, Start, method, model, with_rows};
@@ -301,7 +302,9 @@ fn hint(rows: &AnyRows<'_>, transposed: bool) {
     let (Some(n), p) = (rows.n_rows(), rows.n_features() as u64) else { return };
     if !transposed && n < 64 && p > 20 * n && rows.features().shape.is_none() {
         terminal::note(&format!(
-            "{n} rows and {p} columns: if the rows are channels and the columns samples, add --transpose"
+            "{} and {}: if the rows are channels and the columns samples, add --transpose",
+            counted(n, "row"),
+            counted(p, "column")
         ));
     }
 }

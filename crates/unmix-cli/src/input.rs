@@ -56,7 +56,8 @@ pub(crate) fn open_unchecked(
     run: &Run<'_>,
     quiet: bool,
 ) -> Result<Input, Failure> {
-    let input = open_wanted(model.features().names.clone(), paths, options.clone(), run, quiet)?;
+    let wanted = Options { n_features: Some(model.n_features()), ..options.clone() };
+    let input = open_wanted(model.features().names.clone(), paths, wanted, run, quiet)?;
     if let Some(first) = paths.first() {
         let pictures = unmix_io::is_image(first.as_ref(), options.input_format);
         model

@@ -52,7 +52,10 @@ pub(crate) fn check(rows: &AnyRows<'_>, names: &[String]) -> Result<()> {
     match unmix_io::have_names(rows, names) {
         true => Ok(()),
         false if n > 1 && n != p && rows.features().names.is_none() && rows.n_rows() == Some(n as u64) => {
-            let why = format!("must have one name for each of the {p} columns");
+            let why = match p {
+                1 => "must be one name, that of the only column".into(),
+                p => format!("must have one name for each of the {p} columns"),
+            };
             let remedy = "the input has that many rows: to exchange rows and columns, add --transpose";
             Err(Error::setting("names", format!("{n} names"), why, remedy))
         }

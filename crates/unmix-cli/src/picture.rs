@@ -10,6 +10,7 @@ use crate::{input, sound, terminal};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use unmix::data::VecSink;
+use unmix::internal::error::counted;
 use unmix::{Error, Model, Run, with_rows};
 use unmix_io::{CutImages, Input, Picture};
 
@@ -136,7 +137,8 @@ fn of_rows(
     };
     // Everything that can be refused is, before the rows are read.
     if let Some(found) = input.rows.n_rows().filter(|found| *found != n as u64) {
-        return Err(refusal(format!("{n} images gave {found} rows"), ARRAY));
+        let found = format!("{} gave {}", counted(n as u64, "image"), counted(found, "row"));
+        return Err(refusal(found, ARRAY));
     }
     let numbers: Vec<f64> = with_rows!(&input.rows, rows => {
         let mut sink = VecSink(Vec::new());

@@ -8,6 +8,7 @@ use crate::progress::Progress;
 use crate::side_file;
 use std::path::{Path, PathBuf};
 use unmix::data::{Sink, VecSink, Workspace};
+use unmix::internal::error::counted;
 use unmix::internal::num::Block;
 use unmix::{Dtype, Error, Matrix, Model, Rows, Run, metrics, with_rows};
 use unmix_io::{Input, Options};
@@ -36,7 +37,7 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
         if found.rows() != codes.rows() {
             let unsupported = Error::unsupported(
                 format!("comparing components with {reference}"),
-                format!("it has {} rows and the input {}", found.rows(), codes.rows()),
+                format!("it has {} and the input {}", counted(found.rows() as u64, "row"), codes.rows()),
                 "give rows of the same samples",
             )
             .with_numbers(codes.rows(), found.rows());

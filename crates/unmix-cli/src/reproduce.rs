@@ -87,6 +87,7 @@ pub(crate) fn reproduce(args: &Reproduce) -> Done {
             paint(TITLE, format!("{:18}", experiment.key)),
             match (conditions, misses.len()) {
                 (0, _) => "figures and numbers".to_string(),
+                (1, 0) => "the condition holds".into(),
                 (all, 0) => format!("all {all} conditions hold"),
                 (all, some) => format!("{} of {all} conditions hold", all - some),
             }

@@ -238,8 +238,9 @@ fn text_lines(found: &Description) -> Vec<(&'static str, String)> {
             )];
         }
         n => {
+            let are = if n == 1 { "is a number" } else { "are numbers" };
             let remedy = format!(
-                "{n} of {} cells with text are numbers with decimal commas: add --decimal , and then --drop or --keep for the columns that are \
+                "{n} of {} cells with text {are} with decimal commas: add --decimal , and then --drop or --keep for the columns that are \
                  still text",
                 found.text
             );
@@ -264,9 +265,13 @@ fn text_lines(found: &Description) -> Vec<(&'static str, String)> {
 
 /// What `n` of the `text` cells with text hold, and what works, where commas separate the cells.
 fn with_commas(n: u64, text: u64) -> String {
-    let which = if n == text { "they hold".into() } else { format!("{n} of {text} cells with text are") };
+    let which = match n {
+        n if n == text => "they hold numbers".into(),
+        1 => format!("1 of {text} cells with text is a number"),
+        n => format!("{n} of {text} cells with text are numbers"),
+    };
     let remedy = "write them without, or leave the columns out with --drop or --keep";
-    format!("{which} numbers with commas (separators of thousands?): {remedy}")
+    format!("{which} with commas (separators of thousands?): {remedy}")
 }
 
 fn constant(found: &Description) -> String {

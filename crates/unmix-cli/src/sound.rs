@@ -10,6 +10,7 @@ use crate::progress::Progress;
 use crate::terminal;
 use std::path::{Path, PathBuf};
 use unmix::data::VecSink;
+use unmix::internal::error::counted;
 use unmix::{Error, Model, with_rows};
 
 /// The largest amplitude written, below full scale so that players do not clip.
@@ -124,8 +125,8 @@ fn write(model: &Model, files: &[PathBuf], args: &Apply, folder: &Path, made: &S
         let samples: Vec<f64> = column.iter().map(|x| x * gain).collect();
         unmix_io::write_wav(&folder.join(format!("{name}.wav")), rate, &samples)?;
     }
-    let what = if k == 1 { "file" } else { "files" };
-    terminal::note(&format!("{k} {what} of {rate} samples per second in {}", folder.display()));
+    let (files, samples) = (counted(k as u64, "file"), counted(rate.into(), "sample"));
+    terminal::note(&format!("{files} of {samples} per second in {}", folder.display()));
     Ok(0)
 }
 

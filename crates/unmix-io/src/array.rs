@@ -2,9 +2,10 @@
 
 use crate::selected::Selected;
 use crate::selection::Selection;
-use crate::{Input, Options};
+use crate::{Input, Options, index};
 use std::path::{Path, PathBuf};
 use unmix::data::{Axes, Bytes, NpyHeader, RandomAccess, RawArray, Spool};
+use unmix::internal::error::counted;
 use unmix::{AnyRows, Dtype, Error, Features, Real, Result, Rows};
 
 /// The array behind `header`, as rows. The format's name is for the caller to fill in.
@@ -12,13 +13,19 @@ pub(crate) fn open(bytes: Bytes<'static>, header: NpyHeader, options: &Options) 
     open_named(bytes, header, None, options)
 }
 
-/// [`open`], for files of which it is not known what the axes mean: with a note if several were made into one that looks unlike pictures.
+/// [`open`], for files of which it is not known what the axes mean: with a note if several were made into one that looks unlike pictures, or if the
+/// first of the columns appears to number the rows.
 pub(crate) fn open_stored(bytes: Bytes<'static>, header: NpyHeader, options: &Options) -> Result<Input> {
     let note = flattened(&header.shape, options);
-    let mut input = open(bytes, header, options)?;
-    if let Some(note) = note {
-        let note = format!("{} {note}", input.rows.origin());
-        let notes = input.rows.notes().iter().cloned().chain([note]).collect();
+    let is_table = header.shape.len() == 2 && options.feature_shape.is_none();
+    let (mut input, first) = opened(bytes, header, None, options)?;
+    let on_axes = note.map(|note| format!("{} {note}", input.rows.origin()));
+    // Numbers that cannot be read are reported with the rows.
+    let numbering =
+        if is_table { index::note_on_stored(&input.rows, first, options).ok().flatten() } else { None };
+    let notes: Vec<String> = on_axes.into_iter().chain(numbering).collect();
+    if !notes.is_empty() {
+        let notes = input.rows.notes().iter().cloned().chain(notes).collect();
         input.rows = input.rows.with_notes(notes);
     }
     Ok(input)
@@ -98,6 +105,16 @@ pub(crate) fn open_named(
     names: Option<Vec<String>>,
     options: &Options,
 ) -> Result<Input> {
+    Ok(opened(bytes, header, names, options)?.0)
+}
+
+/// [`open_named`], with the column of the first feature.
+fn opened(
+    bytes: Bytes<'static>,
+    header: NpyHeader,
+    names: Option<Vec<String>>,
+    options: &Options,
+) -> Result<(Input, usize)> {
     let path = bytes.path().to_path_buf();
     let (array, shape) = split(bytes, &header, options)?;
     let n_features = array.features().len() as usize;
@@ -112,8 +129,9 @@ pub(crate) fn open_named(
     };
     let n_selected = selection.features.as_ref().map_or(n_features, Vec::len);
     let shape = feature_shape(options, shape.filter(|_| selection.features.is_none()), n_selected)?;
+    let first = selection.features.as_ref().and_then(|features| features.first()).copied().unwrap_or(0);
     let rows = rows(array, selection.features, Features { names, shape }, &path);
-    Ok(Input {
+    let input = Input {
         rows,
         format: String::new(),
         stored: header.number.name(),
@@ -125,7 +143,8 @@ pub(crate) fn open_named(
         comma_cells: 0,
         commas_separate: false,
         patches: None,
-    })
+    };
+    Ok((input, first))
 }
 
 /// Rows of an array, or of some columns of it.
@@ -262,7 +281,7 @@ pub(crate) fn feature_shape(
         return Err(Error::setting(
             "feature_shape",
             times(requested),
-            format!("its product is {product}, but a row has {n_features} features"),
+            format!("its product is {product}, but a row has {}", counted(n_features as u64, "feature")),
             format!("choose lengths whose product is {n_features}"),
         ));
     }

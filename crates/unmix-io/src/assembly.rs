@@ -168,7 +168,10 @@ impl Assembly {
     /// Fewer or more patches than the images have; pixels that can no longer be read.
     pub fn finish(mut self) -> Result<Vec<Picture>> {
         if self.next != self.patches.len() {
-            let found = format!("there are {} patches of {}", self.next, self.patches.len());
+            let found = match self.next {
+                1 => format!("there is 1 patch of {}", self.patches.len()),
+                n => format!("there are {n} patches of {}", self.patches.len()),
+            };
             return Err(refusal(found, "give all patches")
                 .with_numbers(self.patches.len() as usize, self.next as usize));
         }

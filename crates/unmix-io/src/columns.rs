@@ -180,10 +180,7 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
             let expand = if single { lists::expanded::<f32> } else { lists::expanded::<f64> };
             let found = expand(&*file, &columns, &names, options, run)?;
             ignored.extend(found.ignored);
-            if options.count_text {
-                let each = text_cells.iter().zip(&found.widths);
-                text_cells = each.flat_map(|(n, width)| std::iter::repeat_n(*n, *width)).collect();
-            }
+            text_cells = of_expanded(&text_cells, &found.widths);
             found.rows
         }
         (true, None) => along::<f32>(file, columns, own, options)?,
@@ -204,6 +201,12 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
         commas_separate: false,
         patches: None,
     })
+}
+
+/// The numbers of text cells of columns of which each has become so many `widths`; empty if they were not counted.
+fn of_expanded(text_cells: &[u64], widths: &[usize]) -> Vec<u64> {
+    let each = text_cells.iter().zip(widths);
+    each.flat_map(|(n, width)| std::iter::repeat_n(*n, *width)).collect()
 }
 
 /// [`index::note_on_numbers`] about the first feature, of which one batch is read; none where it cannot be read, which is reported with the rows.

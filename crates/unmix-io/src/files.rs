@@ -8,6 +8,7 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use unmix::data::Rows;
+use unmix::internal::error::counted;
 use unmix::model::PictureRow;
 use unmix::{AnyRows, Dtype, Error, ErrorDetails, Matrix, Real, Result, Run};
 
@@ -305,7 +306,8 @@ impl Files {
     pub fn with_stamps(mut self, stamps: &str) -> Result<Self> {
         let stamps: Vec<Stamp> = serde_json::from_str(stamps).unwrap_or_default();
         if stamps.len() != self.files.len() {
-            let found = format!("it has {} files, and stamps of {}", self.files.len(), stamps.len());
+            let files = counted(self.files.len() as u64, "file");
+            let found = format!("it has {files}, and stamps of {}", stamps.len());
             return Err(Error::format("the copy of a handle", found, "open the files again"));
         }
         for ((_, state), seen) in self.files.iter_mut().zip(stamps) {

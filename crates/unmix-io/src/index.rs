@@ -4,7 +4,7 @@ use crate::selection::Selection;
 use crate::{Options, Wording};
 use serde_json::Value;
 use std::collections::HashSet;
-use unmix::{AnyRows, Real, Result, with_rows};
+use unmix::{AnyRows, Real, Result, Rows, with_rows};
 
 /// Rows from the start of a file whose numbers show whether a column numbers them: enough for that, and read quickly from files of any size.
 pub(crate) const EXAMINED: usize = 1000;
@@ -58,9 +58,11 @@ pub(crate) fn note_on_names(
     ))
 }
 
-/// Whether the columns are those of the file, except some: where columns were chosen, by a request or a model, a note about one of them is of no use.
+/// Whether the columns are those of the file, except some: where columns were chosen, by a request or a model, a note about one of them is of no use,
+/// and so where they are those of a list of cells.
 pub(crate) fn are_all_columns(options: &Options) -> bool {
-    options.columns.is_none() && options.wanted.is_none() && !options.transpose
+    let of_model = options.wanted.is_some() || options.n_features.is_some();
+    options.columns.is_none() && !of_model && !options.transpose && !options.triplets
 }
 
 /// [`note_on_numbers`] about the first feature of `rows`, which is column `column` of the file.
@@ -85,6 +87,37 @@ pub(crate) fn note_on_rows(
         rows.read_range(0..n)?.into_iter().step_by(p).map(Real::to_f64).collect()
     });
     Ok(note_on_numbers(rows.origin(), name, column, &first, options))
+}
+
+/// [`note_on_rows`] of rows that a file holds as they are: only the numbers of the first feature are read, and after the first of them the others only
+/// where these ascend.
+///
+/// # Errors
+///
+/// Errors of reading them.
+pub(crate) fn note_on_stored(rows: &AnyRows<'_>, column: usize, options: &Options) -> Result<Option<String>> {
+    if rows.n_features() < 2 || !are_all_columns(options) {
+        return Ok(None);
+    }
+    let name = rows.features().names.as_ref().map(|names| names[0].as_str());
+    let of_first = |n: usize| -> Result<Option<String>> {
+        let numbers = with_rows!(rows, rows => first_feature(rows, n as u64))?;
+        Ok(note_on_numbers(rows.origin(), name, column, &numbers, options))
+    };
+    // What holds for all of the numbers holds for the first of them.
+    match of_first(FEWEST)? {
+        None => Ok(None),
+        Some(_) => of_first(EXAMINED),
+    }
+}
+
+/// The numbers of the first feature in the first `n` rows, or in all if there are fewer; none of rows that are read in their order only.
+fn first_feature<T: Real>(rows: &Rows<'_, T>, n: u64) -> Result<Vec<f64>> {
+    let Some(random) = rows.source().random() else { return Ok(Vec::new()) };
+    let n = random.n_rows().min(n);
+    let mut numbers = vec![T::default(); n as usize];
+    random.read(0..n, 0..1, &mut numbers, &mut Vec::new())?;
+    Ok(numbers.into_iter().map(Real::to_f64).collect())
 }
 
 /// A note about a column, the first feature, that appears to number the rows by its first `numbers`: whole numbers that ascend by one, or distinct

@@ -186,7 +186,17 @@ fn open_files(files: &[PathBuf], open: Opener<'_>, options: &Options, run: &Run<
 
 /// The rows of these files that `options` select.
 fn chosen(files: &[PathBuf], open: Opener<'_>, options: &Options, run: &Run<'_>) -> Result<Input> {
-    row_selection::choose(all_rows(files, open, options, run)?, options, run)
+    let mut input = row_selection::choose(all_rows(files, open, options, run)?, options, run)?;
+    let what = match options.triplets {
+        true => "lines",
+        false if input.format == "wav" => "channels",
+        false => "rows",
+    };
+    if let Some(note) = paths::note_on_repeated(files, what) {
+        let notes = input.rows.notes().iter().cloned().chain([note]).collect();
+        input.rows = input.rows.with_notes(notes);
+    }
+    Ok(input)
 }
 
 /// The rows of these files, all of them, in the type of the files.

@@ -9,6 +9,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use std::path::Path;
 use unmix::data::Spool;
+use unmix::internal::error::counted;
 use unmix::{AnyRows, Error, Features, Real, Result, Run};
 
 /// The number type of the lists in a column of this type; `None` for other types.
@@ -113,7 +114,8 @@ fn place<T: Real>(
 /// The error of a list that is not as long as the first one of its column.
 fn other_length(path: &Path, (row, column, name): (u64, usize, &str), width: usize, length: usize) -> Error {
     let found = format!(
-        "row {row} of column {column} ('{name}') is a list of {length} numbers, and the first one has {width}"
+        "row {row} of column {column} ('{name}') is a list of {}, and the first one has {width}",
+        counted(length as u64, "number")
     );
     Error::format(path, found, "give lists of one length, or leave the column out").with(|details| {
         (details.row, details.column, details.name) = (Some(row), Some(column), Some(name.into()));

@@ -3,6 +3,7 @@
 use crate::Wording;
 use crate::format::{InputFormat, Kind};
 use std::collections::HashSet;
+use unmix::internal::error::counted;
 use unmix::model::PictureRow;
 use unmix::{AnyRows, Dtype, Error, Result};
 
@@ -66,7 +67,8 @@ pub struct Options {
     /// Each line of the input is a cell of a matrix: row, column, value, rows and columns numbered from 0. Its rows become sparse rows of that
     /// matrix. The other options choose columns and lines of the list; `wanted` and `row_names` have no effect.
     pub triplets: bool,
-    /// With `triplets`, the number of columns of the matrix: by default up to the last one that has a cell.
+    /// Number of columns of the model that the rows are for: then no note advises to leave one of them out. With `triplets`, the number of columns
+    /// of the matrix: by default up to the last one that has a cell.
     pub n_features: Option<usize>,
     /// Text in a feature is counted and read as NaN instead of being an error: for looking at a file, not for fitting.
     pub count_text: bool,
@@ -258,7 +260,8 @@ impl Options {
         Err(Error::unsupported(
             format!("using {origin} with this model"),
             format!(
-                "the model was fitted to {fitted} with {n_features} numbers, and {origin} is read as {row} with {p}"
+                "the model was fitted to {fitted} with {}, and {origin} is read as {row} with {p}",
+                counted(n_features as u64, "number")
             ),
             match fitted.patch {
                 Some((height, width)) => format!(

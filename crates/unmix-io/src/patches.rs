@@ -99,8 +99,10 @@ impl Patches {
             Some(0) => return Err(Error::setting("number", 0, "must be at least 1", "")),
             Some(n) if n as u64 > all => {
                 let why = format!(
-                    "the images have {all} patches of {} x {} pixels, which are drawn without replacement",
-                    how.height, how.width
+                    "the images have {all} {} of {} x {} pixels, which are drawn without replacement",
+                    if all == 1 { "patch" } else { "patches" },
+                    how.height,
+                    how.width
                 );
                 return Err(Error::setting("number", n, why, format!("draw {all} or fewer")));
             }

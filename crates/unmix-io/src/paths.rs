@@ -2,7 +2,10 @@
 
 use crate::format::{InputFormat, Kind};
 use crate::wording::path_argument;
+use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use unmix::internal::error::counted;
 use unmix::{Error, Result};
 
 /// The files given by `paths`, in the order given; those of a pattern or of a folder by name. A folder means the images in it, or where there
@@ -23,6 +26,32 @@ pub fn expand(paths: &[impl AsRef<Path>], format: Option<InputFormat>) -> Result
         }
     }
     Ok(files)
+}
+
+/// The note that a file is given more than once, so that what it holds (`what`, as in "rows") is read more than once; none where no file is.
+pub(crate) fn note_on_repeated(files: &[PathBuf], what: &str) -> Option<String> {
+    // Where names differ, files are taken to differ: the system is asked only about those of one name.
+    let mut names: HashMap<Option<&OsStr>, usize> = HashMap::new();
+    files.iter().for_each(|file| *names.entry(file.file_name()).or_default() += 1);
+    let alike = files.iter().enumerate().filter(|(_, file)| names[&file.file_name()] > 1);
+    let mut found: HashMap<PathBuf, (usize, usize)> = HashMap::new();
+    for (i, file) in alike {
+        if let Ok(place) = file.canonicalize() {
+            found.entry(place).or_insert((i, 0)).1 += 1;
+        }
+    }
+    let mut repeated: Vec<(usize, usize)> = found.into_values().filter(|(_, times)| *times > 1).collect();
+    repeated.sort_unstable();
+    let (&(first, times), others) = repeated.split_first()?;
+    let times = if times == 2 { "twice".into() } else { format!("{times} times") };
+    let note = format!(
+        "{}: the file is given {times}, so that its {what} are read {times}; give it once",
+        files[first].display()
+    );
+    Some(match others.len() as u64 {
+        0 => note,
+        more => format!("{note}, and so for {}", counted(more, "more file")),
+    })
 }
 
 /// The files that match a pattern. The shell does this already, unless the pattern is in quotes.

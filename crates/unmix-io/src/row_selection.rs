@@ -85,7 +85,8 @@ fn without_gaps(
         };
         return Err(Error::format(origin, found, "leave out the columns that are often empty"));
     }
-    let note = format!("{origin}: {} of {n} rows have a missing cell and are left out", n - left);
+    let (have, are) = if n - left == 1 { ("has", "is") } else { ("have", "are") };
+    let note = format!("{origin}: {} of {n} rows {have} a missing cell and {are} left out", n - left);
     Ok((runs, (left < n).then_some(note)))
 }
 

@@ -8,6 +8,7 @@ use crate::selection::{self, Selection};
 use crate::{Input, Options, array};
 use std::path::Path;
 use unmix::data::{Axes, Bytes, RandomAccess, RawArray, Sparse, npy_header};
+use unmix::internal::error::counted;
 use unmix::{AnyRows, Dtype, Error, Features, Real, Result, Rows, Run};
 
 /// Whether arrays of these names are a sparse matrix.
@@ -34,7 +35,8 @@ pub(crate) fn open(archive: &mut Archive<'_>, options: &Options, run: &Run<'_>) 
     };
     let shape = places(archive, "shape", run)?;
     let &[n, p] = shape.as_slice() else {
-        let found = format!("it holds a sparse array of {} axes", shape.len());
+        let axes = if shape.len() == 1 { "axis" } else { "axes" };
+        let found = format!("it holds a sparse array of {} {axes}", shape.len());
         let error = Error::format(&path, found, "save rows of numbers, which have two axes");
         let numbers = (Some(2), Some(shape.len() as u64));
         return Err(error.with(|details| (details.need, details.got) = numbers));
@@ -58,8 +60,9 @@ pub(crate) fn open(archive: &mut Archive<'_>, options: &Options, run: &Run<'_>) 
         rows,
         format: String::new(),
         stored: format!(
-            "sparse {format} of {}, {n_stored} numbers stored (density {share:.3} %)",
-            number.name()
+            "sparse {format} of {}, {} stored (density {share:.3} %)",
+            number.name(),
+            counted(n_stored, "number")
         ),
         shape: vec![Some(n as u64), Some(p as u64)],
         kept: vec![],
@@ -173,9 +176,10 @@ fn by_rows(
     }
     if rows.len() != columns.len() || rows.len() as u64 != n_stored {
         return Err(format!(
-            "it holds {n_stored} numbers in a sparse matrix with {} rows and {} columns of entries",
-            rows.len(),
-            columns.len()
+            "it holds {} in a sparse matrix with {} and {} of entries",
+            counted(n_stored, "number"),
+            counted(rows.len() as u64, "row"),
+            counted(columns.len() as u64, "column")
         ));
     }
     if unmix::available_memory().is_some_and(|have| n as u64 > have / 16) {

@@ -3,6 +3,7 @@
 use crate::{Input, array, row_selection};
 use std::ops::Range;
 use unmix::data::{RandomAccess, Source, Stream};
+use unmix::internal::error::counted;
 use unmix::{AnyRows, Dtype, Error, Features, Real, Result, Rows};
 
 /// Stacks inputs, of which there is at least one, in their order.
@@ -61,7 +62,8 @@ fn agree(inputs: &[Input]) -> Result<Features> {
         let (own, n) = (input.rows.features(), input.rows.n_features());
         if n != first.n_features() {
             let need = first.n_features();
-            let error = differs(format!("has {n} features per row, but there are {need}"));
+            let error =
+                differs(format!("has {} per row, but there are {need}", counted(n as u64, "feature")));
             let numbers = (Some(need as u64), Some(n as u64));
             return Err(error.with(|details| (details.need, details.got) = numbers));
         }

@@ -8,6 +8,7 @@ use general::ColumnPlace;
 use part::{Part, Tools};
 use std::sync::{Arc, Mutex, PoisonError};
 use unmix::data::{PutRows, Source, Stream};
+use unmix::internal::error::counted;
 use unmix::{Error, Real, Result};
 
 /// Some columns of a file, as rows.
@@ -136,7 +137,7 @@ impl Table {
     }
 
     fn other_rows(&self, who: String, promised: u64, has: u64, more: &str) -> Error {
-        let found = format!("{who} declares {promised} rows, but has {has}{more}");
+        let found = format!("{who} declares {}, but has {has}{more}", counted(promised, "row"));
         Error::format(self.file.path(), found, "it is truncated or corrupt; write it again")
             .with(|details| (details.need, details.got) = (Some(promised), Some(has)))
     }

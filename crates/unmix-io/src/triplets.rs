@@ -22,7 +22,7 @@ pub fn open_triplets(paths: &[impl AsRef<Path>], options: &Options, run: &Run<'_
 /// The lines of a list of cells in files that `open` opens.
 pub(crate) fn lines(files: &[PathBuf], open: Opener<'_>, options: &Options, run: &Run<'_>) -> Result<Input> {
     // The columns of a list are not those of a model.
-    let options = &Options { wanted: None, row_names: false, ..options.clone() };
+    let options = &Options { wanted: None, row_names: false, triplets: true, ..options.clone() };
     let lines = chosen(files, open, options, run).map_err(of_text)?;
     let (rows, p) = (&lines.rows, lines.rows.n_features());
     if p > COLUMNS {

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::io::BufReader;
 use std::path::Path;
 use unmix::data::{Bytes, NpyHeader, NumberType, Spool};
+use unmix::internal::error::counted;
 use unmix::{Error, Real, Result, Run};
 
 /// Samples a second of the file at `path`; `None` where it is no `.wav` file.
@@ -88,7 +89,8 @@ pub(crate) fn open(
     let (rate, length) = (first.spec().sample_rate, first.duration());
     for (reader, path) in &readers {
         let differs = |what: &str, own: u32, other: u32| {
-            let found = format!("it has {own} {what}, but {} has {other}", first_path.display());
+            let samples = counted(own.into(), "sample");
+            let found = format!("it has {samples} per {what}, but {} has {other}", first_path.display());
             Err(Error::format(
                 *path,
                 found,
@@ -98,8 +100,8 @@ pub(crate) fn open(
             .with(|details| details.other = Some(first_path.to_path_buf())))
         };
         match (reader.spec().sample_rate, reader.duration()) {
-            (own, _) if own != rate => return differs("samples per second", own, rate),
-            (_, own) if own != length => return differs("samples per channel", own, length),
+            (own, _) if own != rate => return differs("second", own, rate),
+            (_, own) if own != length => return differs("channel", own, length),
             (_, 0) => {
                 return Err(Error::format(*path, "it holds no samples", "check the program that wrote it"));
             }
@@ -247,8 +249,8 @@ fn cut(e: hound::Error, path: &Path, moment: u32, length: u32) -> Error {
             wrong(e, path)
         }
         _ => {
-            let found =
-                format!("its header declares {length} samples per channel, but it ends after {moment}");
+            let samples = counted(length.into(), "sample");
+            let found = format!("its header declares {samples} per channel, but it ends after {moment}");
             Error::format(path, found, "it is truncated; copy or write it again")
                 .with(|details| (details.need, details.got) = (Some(length.into()), Some(moment.into())))
         }

@@ -185,7 +185,9 @@ pub(crate) fn weights(model: &Model) -> Option<String> {
 /// "200 rows", or "200 rows (weights sum to 2014.2)".
 pub(crate) fn rows(model: &Model) -> String {
     let weights = weights(model).map_or(String::new(), |sum| format!(" (weights sum to {sum})"));
-    format!("{} rows{weights}", n_rows(model))
+    let n = n_rows(model);
+    let rows = if n == "1" { "row" } else { "rows" };
+    format!("{n} {rows}{weights}")
 }
 
 /// How many rows have each of `k` labels.

@@ -58,6 +58,11 @@ pub(crate) fn count(n: u64) -> String {
     out
 }
 
+/// [`count`] with a word, "1 row", "2,000 rows"; `one` is the word for one, whose plural ends in s.
+pub(crate) fn counted(n: u64, one: &str) -> String {
+    format!("{} {one}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
 /// A fraction of 1 in percent: three significant digits, and 100 only for all of it.
 pub(crate) fn percent(share: f64) -> String {
     let p = 100.0 * share;

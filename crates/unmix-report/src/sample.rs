@@ -3,7 +3,7 @@
 use crate::alpha_path::{self, AlphaPath};
 use crate::description;
 use crate::missing::Gaps;
-use crate::number::count;
+use crate::number::{count, counted};
 use unmix::data::{RawArray, VecSink};
 use unmix::model::Unsolved;
 use unmix::{Error, Event, Matrix, Model, Observer, Real, Result, Rows, Run};
@@ -79,7 +79,7 @@ impl Sample {
     /// "200 rows", or "5,000 of 70,000 rows" where these are some of the rows.
     pub(crate) fn described(&self) -> String {
         match (self.index.len() as u64, self.n_rows) {
-            (some, all) if some == all => format!("{} rows", count(all)),
+            (some, all) if some == all => counted(all, "row"),
             (some, all) => format!("{} of {} rows", count(some), count(all)),
         }
     }

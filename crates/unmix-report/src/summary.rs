@@ -1,6 +1,7 @@
 //! The table for a terminal.
 
 use crate::description::{self, Spectrum};
+use crate::number::counted;
 use serde_json::Value;
 use unmix::Model;
 
@@ -68,7 +69,8 @@ fn stability(found: &Value, k: usize) -> String {
         );
     }
     if let Some(resamples) = description::resamples(found) {
-        out += &format!("sampling error of the intervals from {resamples} resamples of the rows\n");
+        let resamples = counted(resamples, "resample");
+        out += &format!("sampling error of the intervals from {resamples} of the rows\n");
     }
     for sentence in
         description::few_splits(found).as_deref().into_iter().chain(description::incomplete(found))

@@ -173,9 +173,14 @@ pub(crate) fn cifar(path: &Path, most: usize) -> Result<Pictures> {
     Ok(Pictures { n, height: 32, width: 32, channels: 3, values })
 }
 
+/// How files are read. They are given on the command line, in whose notation messages name the options of reading.
+pub(crate) fn reading() -> unmix_io::Options {
+    unmix_io::Options { wording: unmix_io::Wording::Shell, ..Default::default() }
+}
+
 /// The first `most` rows of a file whose rows are pictures.
 pub(crate) fn opened(path: &Path, most: usize, run: &Run<'_>) -> Result<Pictures> {
-    let input = unmix_io::open_with(path, &unmix_io::Options::default(), run)?;
+    let input = unmix_io::open_with(path, &reading(), run)?;
     let (height, width, channels) = match input.rows.features().shape.as_deref() {
         Some(&[h, w]) => (h, w, 1),
         Some(&[h, w, 3]) => (h, w, 3),
@@ -196,7 +201,7 @@ fn no_pictures(path: &Path, shape: Option<&[usize]>) -> Error {
 /// Patches drawn from a folder of images of any size.
 fn folder(path: &Path, number: usize, run: &Run<'_>) -> Result<PatchSet> {
     let patches = unmix_io::Patches { number: Some(number), ..unmix_io::Patches::of(SIDE, SIDE) };
-    let options = unmix_io::Options { patches: Some(patches), ..Default::default() };
+    let options = unmix_io::Options { patches: Some(patches), ..reading() };
     let input = unmix_io::open_with(path, &options, run)?;
     let shape = input.rows.features().shape.clone().unwrap_or_else(|| vec![SIDE, SIDE]);
     let values = numbers(input.rows, number as u64, run)?;

@@ -276,6 +276,12 @@ fn rows_without_the_shape_of_a_picture_are_refused() {
     let options = Options { pictures: Some(file), ..quick(&folder.path().join("out")) };
     let refused = reproduce(&["subspace"], &options, &Run::default(), |_| ()).unwrap_err().to_string();
     assert!(refused.contains("its rows have no shape"), "{refused}");
+    // Files are given on the command line, in whose notation the options of reading are named.
+    let file = folder.path().join("text.csv");
+    std::fs::write(&file, "a,b\n1,2\n3,x\n4,4\n").unwrap();
+    let options = Options { pictures: Some(file), ..quick(&folder.path().join("out")) };
+    let refused = reproduce(&["subspace"], &options, &Run::default(), |_| ()).unwrap_err().to_string();
+    assert!(refused.contains("is the text 'x'") && refused.contains("--drop b"), "{refused}");
 }
 
 #[test]

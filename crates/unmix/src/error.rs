@@ -299,6 +299,11 @@ pub fn counted(n: u64, one: &str) -> String {
     format!("{n} {one}{}", if n == 1 { "" } else { "s" })
 }
 
+/// [`counted`] as a clause, "there is 1 column", "there are 2 columns".
+pub(crate) fn there_are(n: u64, one: &str) -> String {
+    format!("there {} {}", if n == 1 { "is" } else { "are" }, counted(n, one))
+}
+
 fn constant_columns(n: usize) -> String {
     match n {
         1 => "its only column is constant".into(),
@@ -439,6 +444,7 @@ mod tests {
         assert!(still(1).contains("but its only column is constant over 9 rows; check"), "{}", still(1));
         assert!(still(3).contains("but all 3 columns are constant over 9 rows; check"), "{}", still(3));
         assert_eq!([1, 2].map(|n| counted(n, "name")), ["1 name", "2 names"]);
+        assert_eq!([1, 2].map(|n| there_are(n, "name")), ["there is 1 name", "there are 2 names"]);
         let width = |need, got| {
             Error::Width { what: "encode".into(), need, got, remedy: "check them".into() }.to_string()
         };

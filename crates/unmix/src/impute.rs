@@ -261,8 +261,9 @@ impl Imputer {
             ));
         }
         if skipped > 0 {
+            let are = if skipped == 1 { "is" } else { "are" };
             self.notes.push(format!(
-                "{skipped} of {all} resamples of the rows could not be fitted, and are left out of the standard errors and draws"
+                "{skipped} of {all} resamples of the rows could not be fitted, and {are} left out of the standard errors and draws"
             ));
         }
         false

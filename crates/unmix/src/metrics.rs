@@ -9,7 +9,7 @@ pub use biclusters::{Bicluster, consensus_score};
 pub use clusters::{adjusted_rand_index, clustering_accuracy, nmi};
 pub use sources::{amari_distance, correlations, interference, mutual_information};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::num::{Matrix, factor};
 
 /// Angles in radians between the subspaces spanned by the rows of `a` and of `b`, largest first.
@@ -66,7 +66,9 @@ fn apart(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<SubspaceAngles> {
         let (k, p) = (m.rows(), m.cols());
         let wrong = match m.as_slice().iter().position(|x| !x.is_finite()) {
             Some(at) => Some(format!("entry {} of row {} is not a finite number", at % p, at / p)),
-            None if k > p => Some(format!("{k} rows of {p} numbers are not linearly independent")),
+            None if k > p => {
+                Some(format!("{k} rows of {} are not linearly independent", counted(p as u64, "number")))
+            }
             None => None,
         };
         if let Some(found) = wrong {

@@ -228,7 +228,7 @@ fn maps_of_different_shapes_and_duplicate_keys_are_refused() {
     let encoder = LinearEncoder::new(mean.clone(), Matrix::zeros(3, 2));
     let refused = Code::new(encoder, LinearDecoder::new(mean, Matrix::zeros(1, 3))).unwrap_err().to_string();
     assert!(
-        refused.contains("the encoder maps 3 columns to 2 codes, the decoder 1 codes to 3 columns"),
+        refused.contains("the encoder maps 3 columns to 2 codes, the decoder 1 code to 3 columns"),
         "{refused}"
     );
     toys::register();

@@ -193,12 +193,12 @@ fn bad_input_is_refused() {
     let message =
         |of: &Fixture, settings: Value| fit(of, settings, true, &on_threads(2)).unwrap_err().to_string();
     let narrow = Fixture { codes: Matrix::zeros(N, 19), ..made() };
-    assert!(
-        message(&narrow, json!({}))
-            .contains("the number of atoms is 20, and the codes have 19 numbers a row")
-    );
+    let text = message(&narrow, json!({}));
+    assert_eq!(text, format!("codes must have 20 columns, one for each atom, got {N} x 19"));
     let short = Fixture { codes: Matrix::zeros(N - 1, 20), ..made() };
-    assert!(message(&short, json!({})).contains("has 600 rows, and there are codes of 599"));
+    let text = message(&short, json!({}));
+    let (begins, ends) = ("codes must have 600 rows, one for each row of ", "got 599 x 20; ");
+    assert!(text.starts_with(begins) && text.contains(ends), "{text}");
     let mut gap = made();
     gap.x.as_mut_slice()[12 * 7 + 3] = f64::NAN;
     assert!(message(&gap, json!({})).contains("row 7"), "{}", message(&gap, json!({})));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use unmix::data::{Sparse, VecSink};
 use unmix::internal::num::random::Stream;
 use unmix::method::pca::{Solver, auto_solver};
-use unmix::{Features, METHODS, Model, Result, Rows};
+use unmix::{Error, Features, METHODS, Model, Result, Rows};
 
 /// The same matrix in dense and in compressed sparse form.
 struct DenseAndSparse<T> {
@@ -246,6 +246,43 @@ fn sparse_rows_that_cannot_be_fitted_are_refused() {
         "{}",
         fails(&empty, json!({}))
     );
+}
+
+#[test]
+fn missing_cells_of_sparse_rows_are_refused_and_what_the_message_advises_works() {
+    let mut both = DenseAndSparse::<f64>::made(50, 20, 0.0);
+    let (given, p, at) = (json!({"n_components": 1}), both.p, both.values.len() / 2);
+    let model = both.fit("ppca", &given, 2).unwrap();
+    let row = both.starts.partition_point(|&s| s as usize <= at) - 1;
+    let column = both.columns[at] as usize;
+    both.values[at] = f64::INFINITY;
+    let infinite = both.fit("ppca", &given, 2).unwrap_err();
+    assert!(matches!(infinite, Error::NotFinite { what: "infinity", .. }), "{infinite}");
+
+    both.values[at] = f64::NAN;
+    both.dense[row * p + column] = f64::NAN;
+    let found = format!("row {row}, column {column} is NaN, which is a missing cell of dense rows only");
+    for key in ["ppca", "linear-eigengan", "factor-analysis"] {
+        let error = both.fit(key, &given, 2).unwrap_err();
+        let message = error.to_string();
+        let refused = format!("{key} of sparse rows with missing cells is not possible: {found}");
+        assert!(message.starts_with(&refused), "{message}");
+        match error {
+            Error::Unsupported { details, .. } => {
+                assert_eq!((details.row, details.column), (Some(row as u64), Some(column)), "{message}");
+                assert_eq!(details.method.as_deref(), Some(key), "{message}");
+            }
+            other => panic!("{other:?}"),
+        }
+        let mut dense = f64::any(Rows::from_slice(&both.dense, p).unwrap());
+        unmix::fit(key, &settings(given.clone()), &mut dense, &on_threads(2)).unwrap();
+    }
+    both.fit("matrix-completion", &given, 2).unwrap();
+
+    let message = model.encode_to_vec(&both.rows(), &on_threads(2)).unwrap_err().to_string();
+    assert!(message.starts_with("encoding of sparse rows with missing cells is not possible"), "{message}");
+    assert!(message.contains(&found), "{message}");
+    assert!(encode(&model, &both.dense).iter().all(|z| z.is_finite()));
 }
 
 #[test]

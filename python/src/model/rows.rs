@@ -20,7 +20,7 @@ impl Model {
         way: Direction,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (input, wanted) = match way {
-            Direction::Encode => (self.input(x)?, self.wanted()),
+            Direction::Encode { .. } => (self.input(x)?, self.wanted()),
             Direction::Decode => (Input::new(x, None)?, Wanted::default()),
         };
         let (dtype, cost, model) = (input.dtype(), self.cost(&input), self.inner.clone());

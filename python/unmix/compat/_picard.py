@@ -50,7 +50,7 @@ def picard(
 
     Parameters
     ----------
-    X : array-like of shape (n_features, n_samples), or path
+    X : array-like of shape (n_features, n_samples), path or Files
         Data; samples as columns.
     fun : {"tanh", "exp", "cube"}, default="tanh"
         Contrast function; without ``ortho`` only ``"tanh"``.

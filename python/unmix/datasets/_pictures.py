@@ -48,7 +48,7 @@ def digit_variations(name: str, digits: Rows | int, photos: ArrayLike | Sequence
     ----------
     name : {"basic", "bg-rand", "bg-img", "rect", "rect-img", "convex"}
         The variation.
-    digits : array-like of shape (n_samples, 784) or (n_samples, 28, 28), path, or int
+    digits : array-like of shape (n_samples, 784) or (n_samples, 28, 28), path, Files or int
         Pictures of digits with pixels from 0 to 255, such as MNIST. For shapes only the number of pictures is used, and can be given
         instead.
     photos : sequence of arrays, optional

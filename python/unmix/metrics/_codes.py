@@ -17,11 +17,11 @@ def lasso_gap(X: Rows, Z: Rows, A: Rows, alpha: float, positive: bool = False) -
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features), or path
+    X : array-like of shape (n_samples, n_features), path or Files
         Rows; NaN is a missing cell.
-    Z : array-like or sparse matrix of shape (n_samples, n_components), or path
+    Z : array-like or sparse matrix of shape (n_samples, n_components), path or Files
         Codes of the rows.
-    A : array-like of shape (n_components, n_features), or path
+    A : array-like of shape (n_components, n_features), path or Files
         The dictionary.
     alpha : float
         Weight of the penalty; positive.

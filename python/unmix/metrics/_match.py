@@ -111,7 +111,7 @@ def matched_correlation(a: Rows, b: Rows) -> Match:
 
     Parameters
     ----------
-    a, b : array-like of shape (n_samples, n_sources), or path
+    a, b : array-like of shape (n_samples, n_sources), path or Files
         Sources of the same samples; ``b`` has at least as many columns as ``a``.
 
     Returns

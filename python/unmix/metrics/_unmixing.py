@@ -106,7 +106,7 @@ def mutual_information(X: Rows) -> Array:
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_columns), or path
+    X : array-like of shape (n_samples, n_columns), path or Files
         Sources, or any other variables.
 
     Returns

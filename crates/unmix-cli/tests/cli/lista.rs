@@ -51,7 +51,8 @@ fn a_network_is_trained_from_files_and_resumed_after_a_time_limit() {
     assert!(ends(&more).1 < ends(&known).1, "{:?} after {:?}", ends(&more), ends(&known));
     assert_eq!(start.tensor("components"), known.tensor("components"));
     let wide = b.run(&format!("{fit} --codes x.npy -o no.safetensors"));
-    assert!(wide.code == 1 && wide.err.contains("the codes have 8 numbers a row"), "{}", wide.err);
+    let said = "--codes must have 12 columns, one for each atom, got 400 x 8";
+    assert!(wide.code == 1 && wide.err.contains(said), "{}", wide.err);
     let none = b.run("fit lista x.npy -o no.safetensors -q");
     assert!(none.code == 2 && none.err.contains("--dictionary FILE"), "{}", none.err);
     let other = b.run("fit sparse-coder x.npy --dictionary atoms.npy --codes z.npy -o no.safetensors -q");

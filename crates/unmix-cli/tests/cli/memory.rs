@@ -82,6 +82,19 @@ fn estimates_grow_with_the_number_of_rows_only_where_they_are_held() {
 }
 
 #[test]
+fn autoencoders_of_wide_rows_are_also_estimated_with_fewer_units_than_the_default() {
+    let of = |p: usize| {
+        let sae = METHODS.iter().find(|method| method.key == "sae").unwrap();
+        (sae.memory)(100, p)
+    };
+    assert_eq!(of(784).len(), 1);
+    let [(_, all), (name, fewer)] = of(3 * 640 * 480)[..] else { panic!("two estimates") };
+    assert!(name.ends_with("1024 units"), "{name}");
+    // Encoder and decoder in double precision take 14 GiB of the second.
+    assert!(all > 1 << 48 && (14 << 30..1 << 40).contains(&fewer), "{all} and {fewer} bytes");
+}
+
+#[test]
 fn estimates_of_memory_agree_with_the_peak_of_fits() {
     let b = Folder::new();
     let sizes = [(20_000, 20), (30, 20_000), (1500, 300)];

@@ -45,6 +45,18 @@ fn a_column_that_numbers_the_rows_is_a_feature_with_a_note() {
 }
 
 #[test]
+fn a_file_that_is_given_twice_is_read_twice_with_a_note() {
+    let b = Folder::new();
+    b.both("d", 30, 4);
+    let note = "d.npy: the file is given twice, so that its rows are read twice; give it once";
+    let fitted = b.ok("fit pca d.npy ./d.npy -k 2 -o m.safetensors");
+    assert_eq!(fitted.err.matches(note).count(), 1, "{}", fitted.err);
+    let model = Model::load(&b.path("m.safetensors")).unwrap();
+    assert_eq!((model.report().n_samples, model.report().warnings[0].as_str()), (60.0, note));
+    assert!(!b.ok("fit pca d.npy -k 2 -o m.safetensors").err.contains("is given twice"));
+}
+
+#[test]
 fn text_files_are_read_with_any_delimiter_and_extension() {
     let b = Folder::new();
     let data = b.both("d", 30, 3);

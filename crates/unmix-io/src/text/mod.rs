@@ -8,6 +8,7 @@ mod encoding;
 mod fixed_width;
 mod guess;
 mod header;
+mod labelled;
 mod limiter;
 mod lines;
 mod plain;
@@ -17,14 +18,13 @@ mod refusals;
 mod remedy;
 
 use crate::selection::Selection;
-use crate::transposed::{self, TransposedFeatures};
-use crate::{Input, Options, Wording, array, index, progress};
+use crate::{Input, Options, Wording, index, progress, transposed};
 use cells::Role;
+use labelled::Labelled;
 use lines::{Dialect, Lines, RecordStart};
 use plain::{Numbers, Plain};
-use std::path::Path;
-use unmix::data::{Bytes, OwnedRows, Spool};
-use unmix::{AnyRows, Error, Features, Result, Rows, Run};
+use unmix::data::{Bytes, Spool};
+use unmix::{AnyRows, Error, Result, Run};
 
 pub use quotes::check_quotations;
 
@@ -75,7 +75,7 @@ pub(crate) fn open(
     if record.iter().any(|cell| has_header && std::str::from_utf8(cell).is_err()) {
         notes.push(encoding::note(&origin));
     }
-    let mut table = Table {
+    let table = Table {
         index,
         names,
         n_columns,
@@ -88,17 +88,7 @@ pub(crate) fn open(
         dialect,
         wording: options.wording,
     };
-    let read = table.read(&mut lines, record, (!has_header).then_some(place), run)?;
-    if read.is_encoded && !table.notes.contains(&encoding::note(&origin)) {
-        table.notes.push(encoding::note(&origin));
-    }
-    // Of a part of the file nothing is known about the other cells.
-    let whole = table.n_requested == u64::MAX;
-    table.notes.extend(lines.marks_not_found().filter(|_| whole).map(|mark| {
-        let given = options.wording.plain("na", options.na[mark].trim(), true);
-        format!("{origin}: no cell is '{}', given as a missing cell by {given}", options.na[mark].trim())
-    }));
-    table.input(read, options)
+    table.opened(&mut lines, record, (!has_header).then_some(place), options, run)
 }
 
 /// The number of rows from the start of the file that are needed.
@@ -121,17 +111,6 @@ fn has_header(
         Some(given) => Ok(given),
         None => header::is_header(record, || lines.line(place), options.wording)
             .map_err(|(found, remedy)| Error::format(bytes.path(), found, remedy)),
-    }
-}
-
-/// Numbers as rows of `width` columns.
-fn rows_of(numbers: Numbers, width: usize, own: Features, path: &Path) -> Result<AnyRows<'static>> {
-    match numbers {
-        Numbers::Held(numbers) => {
-            let rows = OwnedRows::new(numbers, width)?;
-            Ok(AnyRows::F64(Rows::new(rows, own, path.display().to_string())))
-        }
-        spooled => Ok(array::rows(spooled.spooled(path)?.into_rows::<f64>(width)?, None, own, path)),
     }
 }
 
@@ -224,6 +203,29 @@ impl Table<'_> {
         self.selection.features.as_ref().map_or(self.n_columns, Vec::len)
     }
 
+    /// Reads the lines, and adds notes about their cells. `record` and `first` are as for [`read`](Self::read).
+    fn opened(
+        mut self,
+        lines: &mut Lines<'_>,
+        record: csv::ByteRecord,
+        first: Option<RecordStart>,
+        options: &Options,
+        run: &Run<'_>,
+    ) -> Result<Input> {
+        let read = self.read(lines, record, first, run)?;
+        let origin = self.bytes.path().display().to_string();
+        if read.is_encoded && !self.notes.contains(&encoding::note(&origin)) {
+            self.notes.push(encoding::note(&origin));
+        }
+        // Of a part of the file nothing is known about the other cells.
+        let whole = self.n_requested == u64::MAX;
+        self.notes.extend(lines.marks_not_found().filter(|_| whole).map(|mark| {
+            let given = options.wording.plain("na", options.na[mark].trim(), true);
+            format!("{origin}: no cell is '{}', given as a missing cell by {given}", options.na[mark].trim())
+        }));
+        self.input(read, options)
+    }
+
     /// How the cells of each column are used.
     fn roles(&self) -> Vec<Role> {
         let mut roles = vec![Role::Passed; self.n_columns];
@@ -256,25 +258,13 @@ impl Table<'_> {
             Some(place) => Some(place),
             None => lines.next(&mut record)?,
         };
-        let plain = self.dialect.is_plain() && lines.delimiter() != blanks::DELIMITER;
-        let only_numbers = kept.is_empty() && !self.count_text && !self.gz && plain;
-        if let Some(at) = place.filter(|_| only_numbers) {
-            let plain = Plain { bytes: self.bytes, delimiter: lines.delimiter(), roles: &roles, width };
-            if let Some((n_rows, numbers)) = plain.read(at.byte(), run)? {
-                let (comma_cells, is_encoded) = (0, false);
-                return Ok(Read {
-                    numbers,
-                    n_rows,
-                    kept,
-                    text_cells,
-                    comma_cells,
-                    commas_separate,
-                    is_encoded,
-                });
-            }
+        let mut is_encoded = false;
+        if let Some(at) = place
+            && let Some((n_rows, numbers)) = self.read_plain(at, lines.delimiter(), &roles, run)?
+        {
+            return Ok(Read { numbers, n_rows, kept, text_cells, comma_cells, commas_separate, is_encoded });
         }
         let mut numbers: Vec<f64> = Vec::with_capacity(BATCH + width);
-        let mut is_encoded = false;
         while let Some(at) = place.filter(|_| n_rows < self.n_requested) {
             // A line of blanks at the end is not a row; blank lines without blanks never get here.
             let blank = self.n_columns > 1 && record.len() == 1 && record[0].trim_ascii().is_empty();
@@ -309,53 +299,45 @@ impl Table<'_> {
         Ok(Read { numbers, n_rows, kept, text_cells, comma_cells, commas_separate, is_encoded })
     }
 
+    /// The rows from the record `at` on, by the faster reader of numbers alone; none where it does not apply, or where a line is of another form.
+    fn read_plain(
+        &self,
+        at: RecordStart,
+        delimiter: u8,
+        roles: &[Role],
+        run: &Run<'_>,
+    ) -> Result<Option<(u64, Numbers)>> {
+        let none_kept = self.selection.kept.is_empty() && self.index.is_empty();
+        let is_plain = self.dialect.is_plain() && delimiter != blanks::DELIMITER;
+        if !none_kept || self.count_text || self.gz || !is_plain {
+            return Ok(None);
+        }
+        Plain { bytes: self.bytes, delimiter, roles, width: self.n_features() }.read(at.byte(), run)
+    }
+
     fn input(self, read: Read, options: &Options) -> Result<Input> {
         let path = self.bytes.path();
         if read.n_rows == 0 {
             let remedy = "check the program that wrote it";
             return Err(Error::format(path, "it has a header but no rows", remedy));
         }
-        let width = self.n_features();
-        let chosen = |names: &Vec<String>| match &self.selection.features {
-            None => names.clone(),
-            Some(features) => features.iter().map(|&j| names[j].clone()).collect(),
-        };
         let empty = match &read.numbers {
             Numbers::Held(numbers) => self.empty_columns(numbers),
             Numbers::Spooled(_) => vec![],
         };
-        let stored_names = self.names.as_ref().map(chosen);
         let mut kept = read.kept;
         let levels = index::names_of_rows(kept.split_off(self.selection.kept.len()));
-        let name = |j: usize| self.names.as_ref().map_or_else(|| j.to_string(), |names| names[j].clone());
-        let mut kept: Vec<(String, Vec<String>)> =
-            self.selection.kept.iter().map(|&j| name(j)).zip(kept).collect();
-        let mut ignored: Vec<String> = self.selection.ignored.iter().map(|&j| name(j)).collect();
-        let row_names;
-        let rows = match (read.numbers, options.transpose) {
-            (numbers, true) => {
-                let array = numbers.spooled(path)?.into_rows::<f64>(width)?.transposed();
-                let across = TransposedFeatures::new(levels, options)?;
-                kept = transposed::kept(options, stored_names.as_deref());
-                row_names = stored_names.filter(|_| options.row_names);
-                ignored = across.ignored;
-                let n_features = across.columns.as_ref().map_or(array.features().len() as usize, Vec::len);
-                let shape = array::feature_shape(options, None, n_features)?;
-                array::rows(array, across.columns, Features { names: across.names, shape }, path)
-            }
-            (numbers, false) => {
-                let shape = array::feature_shape(options, None, width)?;
-                row_names = levels;
-                rows_of(numbers, width, Features { names: stored_names, shape }, path)?
-            }
+        let labelled = match options.transpose {
+            true => self.across(read.numbers, levels, options)?,
+            false => self.along(read.numbers, kept, levels, options)?,
         };
+        let Labelled { rows, kept, row_names, ignored } = labelled;
         let numbering = self.note_on_numbers(&rows, options)?;
-        let mut notes = self.notes;
-        notes.extend(numbering);
-        notes.extend(empty.into_iter().map(|j| {
-            let drop = options.wording.column("drop", None, j);
-            format!("{}: column {j} ('{}') is empty; leave it out with {drop}", path.display(), name(j))
-        }));
+        let empty = empty.into_iter().map(|j| {
+            let (drop, name) = (options.wording.column("drop", None, j), self.name(j));
+            format!("{}: column {j} ('{name}') is empty; leave it out with {drop}", path.display())
+        });
+        let notes = self.notes.iter().cloned().chain(numbering).chain(empty).collect();
         Ok(Input {
             rows: rows.with_notes(notes),
             format: String::new(),

@@ -1,6 +1,6 @@
 //! The index of a pandas table is not a feature, and a first line of numbers may be a header: both give a warning.
 
-use crate::files::{Folder, columns, in_shell, numbers};
+use crate::files::{Folder, Order, columns, in_shell, npy, numbers};
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{DataType, Field, Schema};
@@ -208,6 +208,23 @@ fn a_first_column_that_numbers_the_rows_is_noted_and_read() {
         let input = folder.open(file, bytes, &in_shell()).unwrap();
         assert!(input.rows.notes().join("; ").ends_with("add --drop id"), "{file}: {:?}", input.rows.notes());
     }
+    // An array has no names.
+    let table: Vec<f64> = (0..40).flat_map(|i| [f64::from(i), f64::from(i * i % 7)]).collect();
+    for order in [Order::C, Order::Fortran] {
+        let file = npy(&table, &[40, 2], order, false);
+        let noted = |options: &Options| folder.open("t.npy", &file, options).unwrap().rows.notes().join("; ");
+        let note = noted(&in_shell());
+        assert!(note.contains("t.npy: column 0 appears to number the rows"), "{note}");
+        assert!(note.ends_with("add --drop 0"), "{note}");
+        assert_eq!(noted(&columns("", "0", "")), "");
+        assert_eq!(noted(&columns("0,1", "", "")), "");
+        // It is a feature of a model.
+        assert_eq!(noted(&Options { n_features: Some(2), ..in_shell() }), "");
+        assert_eq!(noted(&Options { rows_axis: vec![1], ..in_shell() }), "");
+    }
+    let later: Vec<f64> = table.iter().enumerate().map(|(i, x)| if i == 60 { 7.0 } else { *x }).collect();
+    let later = folder.open("t.npy", npy(&later, &[40, 2], Order::C, false), &in_shell()).unwrap();
+    assert!(later.rows.notes().is_empty(), "{:?}", later.rows.notes());
 }
 
 #[test]

@@ -98,6 +98,15 @@ fn files_that_do_not_agree_are_refused_with_both_values() {
     let twice = many(&[ab.clone(), ab.clone()], &options).unwrap();
     assert_eq!(twice.kept, [("id".to_string(), ["x", "y", "x", "y"].map(String::from).to_vec())]);
     assert_eq!(numbers(&twice.rows), [1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0]);
+    let note = twice.rows.notes().join("; ");
+    assert!(
+        note.ends_with("ab.csv: the file is given twice, so that its rows are read twice; give it once"),
+        "{note}"
+    );
+    // Also by another path.
+    let other = folder.path().join("..").join(folder.path().file_name().unwrap()).join("ab.csv");
+    let thrice = many(&[ab.clone(), other, ab.clone()], &options).unwrap().rows.notes().join("; ");
+    assert!(thrice.contains("the file is given 3 times, so that its rows are read 3 times"), "{thrice}");
     let shaped = |name: &str, shape: &[usize]| folder.put(name, npy(&[0u8; 12], shape, Order::C, false));
     let (tall, wide) = (shaped("tall.npy", &[1, 4, 3]), shaped("wide.npy", &[1, 3, 4]));
     let message = refusal(&folder, &[tall, wide], &in_shell());

@@ -243,7 +243,7 @@ fn a_handle_reads_again_and_refuses_files_that_have_changed() {
     let copy = copied(&files.stamps().unwrap()).unwrap();
     assert_eq!(copy.open(&run).err().unwrap().to_string(), changed);
     let refused = copied("[]").unwrap_err().to_string();
-    assert!(refused.contains("it has 1 files, and stamps of 0; open the files again"), "{refused}");
+    assert!(refused.contains("it has 1 file, and stamps of 0; open the files again"), "{refused}");
     std::fs::remove_file(&path).unwrap();
     assert!(files.open(&run).is_err());
     assert!(Files::new(&[folder.path().join("none.npy")], in_shell()).is_err());

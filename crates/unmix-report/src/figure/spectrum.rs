@@ -2,7 +2,7 @@
 
 use super::WIDTH;
 use crate::alpha_path::AlphaPath;
-use crate::number::{count, number, percent};
+use crate::number::{count, counted, number, percent};
 use crate::svg::{Frame, Ticks, extent, padded, pt};
 use maud::{Markup, html};
 use unmix::model::Counted;
@@ -18,7 +18,8 @@ pub(crate) fn scree(share: &[f64]) -> Markup {
     let width = (frame.px(1.0) - frame.px(0.0)) * if k <= 30 { 0.72 } else { 0.86 };
     let width = width.min(44.0);
     let label = format!(
-        "Share of the variance of each of {k} components, from {} down to {}",
+        "Share of the variance of each of {}, from {} down to {}",
+        counted(k as u64, "component"),
         percent(share[0]),
         percent(share[k - 1])
     );
@@ -44,8 +45,9 @@ pub(crate) fn cumulative(cumulative: &[f64], reach: &[(f64, Option<usize>)]) -> 
     let k = cumulative.len();
     let mut frame = Frame::new(WIDTH, 250.0, (0.0, k as f64), (0.0, 1.0));
     frame.margins[1] = 14.0;
-    let label =
-        format!("Cumulative share of the variance: {k} components explain {}", percent(cumulative[k - 1]));
+    let (components, explain) = (counted(k as u64, "component"), if k == 1 { "explains" } else { "explain" });
+    let share = percent(cumulative[k - 1]);
+    let label = format!("Cumulative share of the variance: {components} {explain} {share}");
     let points = std::iter::once((0.0, 0.0))
         .chain(cumulative.iter().enumerate().map(|(i, c)| (i as f64 + 1.0, c.min(1.0))));
     let levels = Ticks::at(std::iter::once(0.0).chain(reach.iter().map(|(level, _)| *level)), |x| {
@@ -96,7 +98,8 @@ pub(crate) fn use_of_components(share: &[f64]) -> Markup {
     let top = share.first().copied().unwrap_or(0.0).max(1e-12) * 1.06;
     let frame = Frame::new(WIDTH, 250.0, (-0.6, k as f64 - 0.4), (0.0, top));
     let label = format!(
-        "Share of rows that use each of {k} components, from {} down to {}",
+        "Share of rows that use each of {}, from {} down to {}",
+        counted(k as u64, "component"),
         percent(share.first().copied().unwrap_or(0.0)),
         percent(share.last().copied().unwrap_or(0.0))
     );
@@ -151,7 +154,10 @@ pub(crate) fn densities(uses: &[u64], n: u64) -> Markup {
     let top = counts.iter().max().copied().unwrap_or(1).max(1) as f64 * 1.06;
     let start = |i: usize| (low + i as f64) / FINE;
     let frame = Frame::new(WIDTH, 250.0, (start(0), start(counts.len())), (0.0, top));
-    let label = format!("Histogram of the densities of {} units, in powers of ten", active().count());
+    let label = format!(
+        "Histogram of the densities of {}, in powers of ten",
+        counted(active().count() as u64, "unit")
+    );
     let bar = |i: usize| {
         let (x, end, y) =
             (frame.px(start(i)) + 0.5, frame.px(start(i + 1)) - 0.5, frame.py(counts[i] as f64));
@@ -164,7 +170,7 @@ pub(crate) fn densities(uses: &[u64], n: u64) -> Markup {
         html! {
             (frame.axes("log10 of the density", "units", &Ticks::round(frame.x, 7), &Ticks::round(frame.y, 4)))
             @for (i, n) in counts.iter().enumerate().filter(|(_, n)| **n > 0) {
-                path.bar d=(bar(i)) { title { (name(i)) ": " (count(*n)) " units" } }
+                path.bar d=(bar(i)) { title { (name(i)) ": " (counted(*n, "unit")) } }
             }
         },
     )

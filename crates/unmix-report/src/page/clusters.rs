@@ -3,7 +3,7 @@
 use super::stability::MOST;
 use crate::colour::CLASSES;
 use crate::figure::WIDTH;
-use crate::number::count;
+use crate::number::{count, counted};
 use crate::svg::{Frame, Ticks, extent, padded, pt};
 use maud::{Markup, html};
 use serde_json::Value;
@@ -98,9 +98,9 @@ fn drawing(places: &[MapPoint], widest: &Value) -> Markup {
     let tooltip = |j: usize| {
         let number = |name: &str| widest[name][j].as_u64().unwrap_or(0);
         let alike = widest["similarity"][j].as_f64().unwrap_or(0.0);
-        let (size, fits) = (count(number("size")), number("fits"));
+        let (size, fits) = (counted(number("size"), "estimate"), counted(number("fits"), "fit"));
         format!(
-            "component {j}: {size} estimates from {fits} fits; its centrotype has similarity {alike:.3} with the model's component"
+            "component {j}: {size} from {fits}; its centrotype has similarity {alike:.3} with the model's component"
         )
     };
     let colour = |j: usize| CLASSES[j % CLASSES.len()];

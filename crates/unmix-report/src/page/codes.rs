@@ -4,7 +4,7 @@ use super::components::{PICTURE_BYTES, VectorStyle};
 use super::{Context, section};
 use crate::description;
 use crate::figure;
-use crate::number::{amount, count, number, percent};
+use crate::number::{amount, count, counted, number, percent};
 use crate::picture::{Layout, Scale, data_uri};
 use crate::sample::{Example, Sample};
 use maud::{Markup, html};
@@ -214,9 +214,9 @@ fn curve(context: &Context<'_>, example: &Example, terms: &[Term]) -> Markup {
     let mean = description::mean(context.model).unwrap_or_else(|| vec![0.0; example.row.len()]);
     let error = distance(&sum) / distance(&mean).max(f64::MIN_POSITIVE);
     let alt_text = format!(
-        "{} and the sum of {} components, error {}",
+        "{} and the sum of {}, error {}",
         context.row_called(example.index),
-        terms.len(),
+        counted(terms.len() as u64, "component"),
         percent(error)
     );
     let named: Vec<String> = terms.iter().map(|t| format!("{} × {}", t.component, number(t.code))).collect();

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::description;
-use crate::number::{count, percent, unbroken};
+use crate::number::{count, counted, percent, unbroken};
 use maud::{Markup, html};
 use unmix::Model;
 
@@ -134,14 +134,14 @@ fn nothing_kept(context: &Context<'_>) -> Option<&'static str> {
 fn sentence(context: &Context<'_>) -> Markup {
     let (report, spectrum) = (context.model.report(), &context.spectrum);
     let rows = description::rows(context.model);
-    let columns = count(report.n_features as u64);
+    let columns = counted(report.n_features as u64, "column");
     html! {
         strong { (description::components(context.model)) }
         @if let Some(kept) = spectrum.kept() {
             @if spectrum.k == 1 { " keeps " } @else { " keep " }
-            strong { (percent(kept)) } " of the variance of " (rows) " with " (columns) " columns."
+            strong { (percent(kept)) } " of the variance of " (rows) " with " (columns) "."
         } @else {
-            " of " (rows) " with " (columns) " columns."
+            " of " (rows) " with " (columns) "."
         }
     }
 }

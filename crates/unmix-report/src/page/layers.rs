@@ -2,7 +2,7 @@
 
 use super::{Context, section};
 use crate::figure::{self, Series};
-use crate::number::{count, number};
+use crate::number::{counted, number};
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -60,7 +60,7 @@ fn caption(table: &Value, name: &str, supervised: bool, n: u64) -> Markup {
     let shown =
         |x: f64| if supervised { format!("{:.1} dB", 10.0 * x.max(1e-300).log10()) } else { number(x) };
     html! {
-        "Means over " (count(n)) " rows of the fit. " span.key.dark { "Dark" } ": the network, which ends at " strong { (shown(last(table))) } "; "
+        "Means over " (counted(n, "row")) " of the fit. " span.key.dark { "Dark" } ": the network, which ends at " strong { (shown(last(table))) } "; "
         "dashed: as many steps of FISTA, which ends at " (shown(last(&table["fista"]))) "; " span.key.pale { "pale" } ": as many of ISTA, which ends at "
         (shown(last(&table["ista"]))) ". The duality gap is the sum over the rows, relative to half the sum of their squared norms."
     }

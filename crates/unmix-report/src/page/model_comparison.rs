@@ -139,7 +139,9 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
                     td { @if pair.alike(positive) >= MIN_AGREEMENT { "yes" } @else { "no" } }
                 } } }
             } }
-            @if pairs.len() > TABLED { p.caption { "The other " (pairs.len() - TABLED) " pairs are left out." } }
+            @if pairs.len() > TABLED { p.caption {
+                @match pairs.len() - TABLED { 1 => "Another pair is left out.", more => { "The other " (more) " pairs are left out." } }
+            } }
         },
     ))
 }

@@ -5,7 +5,7 @@ mod members;
 use super::{Context, of_all, section};
 use crate::figure::{self, Colouring};
 use crate::modules::{PANELS, ShownModules};
-use crate::number::count;
+use crate::number::{count, counted};
 use crate::picture::{Layout, Scale, data_uri};
 use crate::svg::{Frame, pt};
 use crate::{caller, description};
@@ -142,7 +142,8 @@ fn heat(context: &Context<'_>, shown: &ShownModules) -> Result<Markup> {
     frame.height += frame.margins[3];
     let (left, top, wide, high) =
         (frame.left(), frame.top(), frame.right() - frame.left(), frame.bottom() - frame.top());
-    let alt_text = format!("{n} rows and {p} columns in the order of {} modules", shown.rows.len());
+    let modules = counted(shown.rows.len() as u64, "module");
+    let alt_text = format!("{n} rows and {p} columns in the order of {modules}");
     let blocks = blocks(shown);
     let drawn = frame.draw(&alt_text, html! {
         image href=(uri) x=(pt(left)) y=(pt(top)) width=(pt(wide)) height=(pt(high)) preserveAspectRatio="none" style="image-rendering:pixelated" {}
@@ -192,7 +193,8 @@ fn panel(context: &Context<'_>, shown: &ShownModules, colouring: &Colouring, i: 
     let m = &shown.found.modules[i];
     let order = sorted(context, colouring, m, &shown.rows[i]);
     let lines = &shown.columns[i];
-    let alt_text = format!("Module {i}: {} rows, {} columns", m.rows.len(), m.columns.len());
+    let (rows, columns) = (counted(m.rows.len() as u64, "row"), counted(m.columns.len() as u64, "column"));
+    let alt_text = format!("Module {i}: {rows}, {columns}");
     let mut frame = Frame::new(
         figure::WIDTH,
         CODE + STRIP * lines.len() as f64 + 26.0,
@@ -207,7 +209,7 @@ fn panel(context: &Context<'_>, shown: &ShownModules, colouring: &Colouring, i: 
     };
     html! { figure {
         figcaption {
-            b { (i) } span { (count(m.rows.len() as u64)) " rows, " (count(m.columns.len() as u64)) " columns" }
+            b { (i) } span { (counted(m.rows.len() as u64, "row")) ", " (counted(m.columns.len() as u64, "column")) }
             @if let Some(nats) = m.information { span { (format!("{nats:.2}")) " nats a row" } }
             @if let Some(q) = m.q_value { span { "q " (format!("{q:.2}")) } }
         }

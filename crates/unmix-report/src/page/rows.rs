@@ -5,7 +5,7 @@ use super::{Context, section};
 use crate::Options;
 use crate::description;
 use crate::figure::{self, Arrow, Colouring};
-use crate::number::{count, percent, unbroken};
+use crate::number::{count, counted, percent, unbroken};
 use crate::picture::{Layout, Scale, data_uri};
 use crate::sample::{Example, Sample};
 use maud::{Markup, html};
@@ -69,7 +69,7 @@ pub(super) fn scores(context: &Context<'_>) -> Markup {
         };
         let points: Vec<(f64, f64)> = x.into_iter().zip(sample.codes_of(j)).collect();
         let names = (i.map_or("row".into(), axis), axis(j));
-        let alt_text = format!("{} rows by {} and {}", points.len(), names.0, names.1);
+        let alt_text = format!("{} by {} and {}", counted(points.len() as u64, "row"), names.0, names.1);
         let names_of_rows: Option<Vec<&str>> = sample.index.iter().map(|&i| context.row_name(i)).collect();
         let rows = names_of_rows.as_deref().unwrap_or_default();
         let over = i.map_or_else(Vec::new, |i| arrows(context, sample, (i, j)));

@@ -4,7 +4,7 @@ use super::components::{VectorStyle, verdict_badge};
 use super::{Context, of_all};
 use crate::description;
 use crate::figure::{self, TimeCourse};
-use crate::number::{count, number, number_in};
+use crate::number::{count, counted, number, number_in};
 use crate::picture::{Scale, data_uri};
 use crate::playback::player;
 use crate::svg::pt;
@@ -72,14 +72,14 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
             p.caption {
                 (rows_drawn(window)) " Each time course is drawn on its own scale"
                 @if unit_variance(window) { ", in standard deviations" }
-                ". On the left are the component's loadings on the " (count(p as u64)) " columns"
+                ". On the left are the component's loadings on the " (counted(p as u64, "column"))
                 @if context.options.positions.is_some() { ", at the places of the sensors, the nose upwards" }
                 @if spectra {
                     "; on the right its power spectrum (Welch's method, over "
-                    @if window.n_spectrum == window.n_rows { "all rows" } @else { (count(window.n_spectrum)) " rows from the middle" }
+                    @if window.n_spectrum == window.n_rows { "all rows" } @else { (counted(window.n_spectrum, "row")) " from the middle" }
                     "), in decibels below its peak"
                 }
-                ". Excess kurtosis (0 for a Gaussian) is over all " (count(window.n_rows)) " rows"
+                ". Excess kurtosis (0 for a Gaussian) is over all " (counted(window.n_rows, "row"))
                 @if context.spectrum.variance.is_some() { ", variance that of the fit" }
                 ". " (of_all(window.drawn.len(), k)) " components are shown."
             }
@@ -110,7 +110,7 @@ fn rows_drawn(window: &Window) -> String {
     let drawn = window.drawn[0].len() as u64;
     match window.rate {
         _ if drawn == window.n_rows && window.rate.is_none() => {
-            format!("All {} rows, in their order.", count(drawn))
+            format!("All {}, in their order.", counted(drawn, "row"))
         }
         None => format!("{} consecutive rows from the middle of {}.", count(drawn), count(window.n_rows)),
         Some(rate) if drawn == window.n_rows => format!("All {} seconds.", pt(drawn as f64 / rate)),

@@ -1,7 +1,7 @@
 //! Reliability of each component: agreement of halves of the rows, and of fits from other seeds.
 
 use super::{Context, clusters};
-use crate::number::{count, number};
+use crate::number::{count, counted, number};
 use crate::svg::{Frame, Ticks, pt};
 use crate::{caller, description};
 use maud::{Markup, html};
@@ -72,7 +72,9 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
             }
             (table(found, &numbers))
             (clusters::figures(found))
-            @if n > MOST { p.caption { "The other " (n - MOST) " components are in the model file." } }
+            @if n > MOST { p.caption {
+                @match n - MOST { 1 => "The other component is in the model file.", more => { "The other " (more) " components are in the model file." } }
+            } }
         },
     )
 }
@@ -85,7 +87,7 @@ fn caption(context: &Context<'_>, found: &Value) -> Markup {
              the two halves (1: identical). "
             @if description::has_intervals(found) {
                 "Its line is the 95 % interval for the expected agreement of two independent samples of half as many rows"
-                @if let Some(resamples) = description::resamples(found) { "; its sampling error is estimated from " (count(resamples)) " resamples of the rows" }
+                @if let Some(resamples) = description::resamples(found) { "; its sampling error is estimated from " (counted(resamples, "resample")) " of the rows" }
                 ". A component \
                  is resolved where its whole interval is above the dashed line (" (unmix::stability::MIN_AGREEMENT) "), not resolvable where all of it is \
                  below, and undecided where it crosses. Components that cannot be separated from each other are judged as a group, by the \

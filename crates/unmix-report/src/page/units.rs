@@ -4,7 +4,7 @@ use super::components::VectorStyle;
 use super::{Context, section};
 use crate::description;
 use crate::figure;
-use crate::number::{count, fixed, number, percent};
+use crate::number::{count, counted, fixed, number, percent};
 use crate::picture::{Scale, data_uri};
 use crate::units::{ALIKE, CardReason, SimilarAtoms, Unit, Units};
 use maud::{Markup, html};
@@ -53,7 +53,7 @@ pub(super) fn of_code(context: &Context<'_>) -> Result<Markup> {
 fn caption(units: &Units) -> Markup {
     let never = units.all.iter().filter(|unit| unit.uses == 0).count();
     html! {
-        @if units.all_rows { "Over all " (count(units.n_rows)) " rows, " } @else { "Over the first " (count(units.n_rows)) " rows, " }
+        @if units.all_rows { "Over all " } @else { "Over the first " } (counted(units.n_rows, "row")) ", "
         (count((units.all.len() - never) as u64)) " of " (count(units.all.len() as u64)) " units are active in at least one. "
         "The density of a unit is the share of the rows in which it is active."
     }

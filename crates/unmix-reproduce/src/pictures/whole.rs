@@ -1,6 +1,6 @@
 //! Whole pictures as rows, from files or synthetic.
 
-use super::{cifar, no_pictures};
+use super::{cifar, no_pictures, reading};
 use crate::Options;
 use unmix::data::OwnedRows;
 use unmix::datasets::Pictures;
@@ -72,7 +72,7 @@ pub(crate) fn rows_of_pictures(options: &Options, run: &Run<'_>) -> Result<Pictu
         let origin = format!("{n} pictures of CIFAR-10");
         return Ok(PictureRows { rows, shape, origin, whole: PictureSet::Other });
     }
-    let mut rows = unmix_io::open_with(path, &unmix_io::Options::default(), run)?.rows;
+    let mut rows = unmix_io::open_with(path, &reading(), run)?.rows;
     rows.prepare(run)?;
     let shape = match rows.features().shape.clone() {
         Some(shape) if matches!(shape[..], [_, _] | [_, _, 3]) => shape,

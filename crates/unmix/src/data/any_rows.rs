@@ -124,6 +124,10 @@ impl<'a> AnyRows<'a> {
     }
 
     /// See [`Rows::weighted`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Rows::weighted`].
     pub fn weighted(self, weights: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
         Ok(match self {
             AnyRows::F32(rows) => AnyRows::F32(rows.weighted(weights)?),
@@ -153,6 +157,10 @@ impl<'a> AnyRows<'a> {
     }
 
     /// See [`Rows::prepare`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Rows::prepare`].
     pub fn prepare(&mut self, run: &Run<'_>) -> Result<()> {
         with_rows!(self, rows => rows.prepare(run))
     }

@@ -34,7 +34,11 @@ pub enum Bytes<'a> {
 }
 
 impl<'a> Bytes<'a> {
-    /// Opens a file. Folders and missing files are errors.
+    /// Opens a file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if it is missing or cannot be opened, [`Error::Format`] if it is a folder.
     pub fn open(path: &Path) -> Result<Bytes<'static>> {
         let file = File::open(path).map_err(|e| Error::io("cannot read", path, e))?;
         let meta = file.metadata().map_err(|e| Error::io("cannot read", path, e))?;
@@ -96,8 +100,12 @@ impl<'a> Bytes<'a> {
         }
     }
 
-    /// Fills `out` with the bytes from `offset` on. A file that ends before is an error, and so is one that was modified after it was opened:
-    /// a fit of several passes would otherwise mix rows from before and after the change.
+    /// Fills `out` with the bytes from `offset` on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if there are fewer bytes, or if the file was modified after it was opened: a fit of several passes would otherwise mix
+    /// rows from before and after the change. [`Error::Io`] if the system refuses the read.
     pub fn read_at(&self, offset: u64, out: &mut [u8]) -> Result<()> {
         let end = offset + out.len() as u64;
         if let Some(data) = self.in_memory() {

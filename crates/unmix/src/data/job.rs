@@ -6,7 +6,7 @@
 use super::projected::Map;
 use super::sweep::Nodes;
 use super::{AnyRows, Rows, Workers};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::num::{Dtype, Plan, Real};
 use crate::run::Run;
 use crate::stats::{AnyGather, AnyPartial, Packer, RowWeights, Unpacker};
@@ -158,7 +158,7 @@ impl Job {
 
     fn wrong(&self, found: String) -> Error {
         Error::unsupported(
-            format!("the sum '{}' over {} rows", self.kind, self.n_rows),
+            format!("the sum '{}' over {}", self.kind, counted(self.n_rows, "row")),
             found,
             "every worker must return one result, for all the rows that it holds",
         )
@@ -175,7 +175,11 @@ impl Job {
         }
         let width = from.count()?;
         if width != self.width as u64 {
-            return Err(self.wrong(format!("a result over rows of {width} columns, not of {}", self.width)));
+            return Err(self.wrong(format!(
+                "a result over rows of {}, not of {}",
+                counted(width, "column"),
+                self.width
+            )));
         }
         let (first_row, n_rows, count) = (from.count()?, from.count()?, from.count()?);
         let size = self.plan.shard_rows as u64;
@@ -183,7 +187,15 @@ impl Job {
         // A worker without rows may be at the end of the rows.
         let whole = first_row.is_multiple_of(size) || first_row == self.n_rows;
         let Some(end) = end.filter(|_| whole) else {
-            return Err(self.wrong(format!("a result covers {n_rows} rows from row {first_row} on, which are not whole shards of these rows")));
+            let found = match n_rows {
+                1 => {
+                    format!("a result covers row {first_row} alone, which is not a whole shard of these rows")
+                }
+                n => format!(
+                    "a result covers {n} rows from row {first_row} on, which are not whole shards of these rows"
+                ),
+            };
+            return Err(self.wrong(found));
         };
         let (mut nodes, mut next) = (Vec::new(), first_row.div_ceil(size));
         for _ in 0..count {
@@ -289,7 +301,8 @@ impl Job {
             return refused(found, format!("give rows of {}", self.dtype));
         }
         if p != self.n_features {
-            let found = format!("they have {p} columns, but the fit is of {}", self.n_features);
+            let found =
+                format!("they have {}, but the fit is of {}", counted(p as u64, "column"), self.n_features);
             return refused(found, "give the columns of the fit".into());
         }
         let sparse = crate::with_rows!(rows, rows => rows.sparse().is_some());

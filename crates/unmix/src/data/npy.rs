@@ -49,6 +49,11 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 const AGAIN: &str = "write it again with numpy.save";
 
 /// Reads and validates the header.
+///
+/// # Errors
+///
+/// [`Error::Format`] if the bytes do not begin with a whole header of version 1 to 3, if its entries are no numbers of a supported type, as text,
+/// objects, records and complex numbers, or if its shape is too large for any machine; errors of [`Bytes::read_at`].
 pub fn npy_header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
     let path = bytes.path().to_path_buf();
     let wrong = |found: String, remedy: &str| Error::format(&path, found, remedy);
@@ -161,6 +166,10 @@ fn number_type(descr: &str) -> std::result::Result<NumberType, String> {
 
 /// Opens a `.npy` file as rows: the first axis is samples, the others are flattened. Returns the array and the shape of one
 /// sample when that has more than one axis.
+///
+/// # Errors
+///
+/// Those of [`Bytes::open`], [`npy_header`] and [`RawArray::new`], as for a file that is shorter than its header declares.
 pub fn open_npy(path: &Path) -> Result<(RawArray<'static>, Option<Vec<usize>>)> {
     let bytes = Bytes::open(path)?;
     let header = npy_header(&bytes)?;
@@ -197,6 +206,10 @@ const HEADER: usize = 192;
 
 impl NpyWriter {
     /// Begins a file of rows, each of shape `trailing` (as in `[50]` or `[28, 28]`).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`NewFile::create`] and [`NewFile::put`].
     pub fn create(path: &Path, dtype: Dtype, trailing: &[usize]) -> Result<Self> {
         let mut writer = Self {
             file: NewFile::create(path)?,
@@ -274,6 +287,10 @@ pub fn npy_preamble(dtype: Dtype, n_rows: u64, trailing: &[usize]) -> Vec<u8> {
 }
 
 /// Writes a whole row-major array.
+///
+/// # Errors
+///
+/// Numbers that are not whole rows of shape `trailing`; errors of the file system.
 pub fn write_npy<T: Real>(path: &Path, rows: &[T], trailing: &[usize]) -> Result<()> {
     let mut writer = NpyWriter::create(path, T::DTYPE, trailing)?;
     writer.write(rows)?;

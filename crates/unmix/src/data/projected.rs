@@ -67,7 +67,7 @@ impl<T: Real> Map<T> {
     ///
     /// Errors of the pass.
     pub(crate) fn of_all(&self, rows: &Rows<'_, T>, stage: &str, run: &Run<'_>) -> Result<Vec<T>> {
-        let mut sink = VecSink(Vec::with_capacity(rows.n_rows().unwrap_or(0) as usize * self.k()));
+        let mut sink = VecSink::default();
         let step = |block: Block<'_, T>, out: &mut [T], work: &mut Workspace<T>| {
             self.apply(block.data, out, &mut work.rows);
             Ok(())

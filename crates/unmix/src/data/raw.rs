@@ -200,7 +200,11 @@ impl<'a> RawArray<'a> {
         Self::new(bytes, 0, number, rows, Axes::one(n_features as u64, size as i64))
     }
 
-    /// A borrowed row-major slice. Its length must be a multiple of `n_features`.
+    /// A borrowed row-major slice.
+    ///
+    /// # Errors
+    ///
+    /// A length that is not a multiple of `n_features`.
     pub fn borrowed<T: Real>(data: &'a [T], n_features: usize) -> Result<Self> {
         check_whole_rows(data.len(), n_features)?;
         // SAFETY: a slice of plain numbers is also a slice of bytes of the same extent.

@@ -206,7 +206,11 @@ impl<'a, T: Real> Rows<'a, T> {
         &*self.source
     }
 
-    /// The numbers, row-major and without a copy, if the source owns them in this form; else these rows unchanged.
+    /// The numbers, row-major and without a copy, if the source owns them in this form.
+    ///
+    /// # Errors
+    ///
+    /// These rows, unchanged, if it does not.
     #[allow(clippy::result_large_err, reason = "the rows are returned unchanged")]
     pub fn into_numbers(mut self) -> std::result::Result<Vec<T>, Self> {
         self.source.take().ok_or(self)

@@ -16,6 +16,10 @@ pub trait Source<T: Real>: Send + Sync {
     fn n_rows(&self) -> Option<u64>;
 
     /// A reader positioned before the first row.
+    ///
+    /// # Errors
+    ///
+    /// The rows cannot be read, as where a file cannot be opened again.
     fn stream(&self) -> Result<Box<dyn Stream<T> + '_>>;
 
     /// Rows in any order, if the source allows it.
@@ -25,6 +29,10 @@ pub trait Source<T: Real>: Send + Sync {
 
     /// Writes all rows into `out`, which has exactly their size, by `threads` threads; `None` if this is not faster than one reader
     /// from the start.
+    ///
+    /// # Errors
+    ///
+    /// Errors of reading.
     fn fill(&self, out: &mut [T], threads: usize) -> Option<Result<()>> {
         let _ = (out, threads);
         None
@@ -65,6 +73,10 @@ pub trait Source<T: Real>: Send + Sync {
 /// A forward reader.
 pub trait Stream<T: Real>: Send {
     /// Appends up to `max_rows` further rows to `out` and returns their number; 0 at the end, and only there.
+    ///
+    /// # Errors
+    ///
+    /// Errors of reading, as a file that ends within a row or was modified.
     fn read(&mut self, max_rows: usize, out: &mut Vec<T>) -> Result<usize>;
 }
 
@@ -74,6 +86,10 @@ pub trait RandomAccess<T: Real>: Send + Sync {
     fn n_rows(&self) -> u64;
 
     /// Writes rows `rows`, columns `columns`, row-major, into `out`; `raw` is scratch memory that the caller keeps.
+    ///
+    /// # Errors
+    ///
+    /// Errors of reading, as a file that ends early or was modified.
     fn read(
         &self,
         rows: std::ops::Range<u64>,

@@ -35,6 +35,10 @@ impl Spool {
     }
 
     /// Appends bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the temporary file cannot be created or written.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.written += bytes.len() as u64;
         if self.file.is_none() && self.memory.len() + bytes.len() > Self::IN_MEMORY {
@@ -51,11 +55,19 @@ impl Spool {
     }
 
     /// Appends numbers in native byte order.
+    ///
+    /// # Errors
+    ///
+    /// As for [`write`](Self::write).
     pub fn write_numbers<T: Real>(&mut self, numbers: &[T]) -> Result<()> {
         self.write(as_bytes(numbers))
     }
 
     /// Ends the writing and returns the bytes, for reading.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the temporary file cannot be written.
     pub fn finish(self) -> Result<Bytes<'static>> {
         match self.file {
             None => Ok(Bytes::Owned { data: self.memory, path: self.origin }),
@@ -67,6 +79,10 @@ impl Spool {
     }
 
     /// The numbers, as rows.
+    ///
+    /// # Errors
+    ///
+    /// As for [`finish`](Self::finish).
     pub fn into_rows<T: Real>(self, n_features: usize) -> Result<RawArray<'static>> {
         let n_rows = self.written / (n_features * T::DTYPE.size()).max(1) as u64;
         RawArray::row_major::<T>(self.finish()?, n_rows, n_features)

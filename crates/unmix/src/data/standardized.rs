@@ -35,7 +35,7 @@ impl Standardized<'_> {
     /// Errors of the pass.
     pub(crate) fn of_all<T: Real>(&self, rows: &Rows<'_, T>, stage: &str, run: &Run<'_>) -> Result<Vec<f64>> {
         let width = self.columns.len();
-        let mut sink = VecSink(Vec::with_capacity(rows.n_rows().unwrap_or(0) as usize * width));
+        let mut sink = VecSink::default();
         let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
             self.apply(block.data, out);
             Ok(())

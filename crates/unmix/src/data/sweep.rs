@@ -14,14 +14,15 @@ use super::rows::Rows;
 use super::source::RandomAccess;
 use super::{Sink, Sparse};
 use crate::error::{Error, Result};
-use crate::machine::check_memory;
+use crate::machine::{check_memory, room};
 use crate::num::parallel;
 use crate::num::threads::on_pool;
 use crate::num::{Block, Plan, Real, Workspace};
 use crate::run::Run;
 use crate::stats::{AnyGather, AnyPartial, Gather, of_type};
-use shards::{Buffers, MappedShard, PIECE, Shards, lock};
+use shards::{Buffers, MappedShard, PIECE, Shards, Step, lock};
 use std::collections::BTreeMap;
+use std::mem::MaybeUninit;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -169,8 +170,13 @@ impl<T: Real> Rows<'_, T> {
 
     /// Computes `width` numbers from every row and passes them to `sink` in the order of the rows.
     ///
-    /// `f` gets a block and a buffer for its results. Shards are processed by all threads and delivered in order; memory is that of
-    /// two shards for each thread.
+    /// `f` gets a block and a buffer for its results, which are 0. Shards are processed by all threads; results are delivered in order, with
+    /// memory of two shards for each thread, or all at once, if the sink [keeps them in memory](Sink::is_in_memory).
+    ///
+    /// # Errors
+    ///
+    /// Errors of the source, of `f` and of `sink`, of which the first ends the pass; [`Error::Interrupted`]; [`Error::Width`] if there are no
+    /// columns; [`Error::Memory`] if a block of rows does not fit into memory.
     pub fn map<U, F>(
         &self,
         run: &Run<'_>,
@@ -187,6 +193,11 @@ impl<T: Real> Rows<'_, T> {
         // Cut by the wider of rows and results, which bounds the memory of both.
         let plan = Plan::for_each_row(self.n_features().max(width), self.n_rows(), run.threads);
         let shards = Shards::new(self, plan, stage)?;
+        if let Some(random) = shards.random.filter(|_| sink.is_in_memory() && width > 0) {
+            let n = random.n_rows();
+            sink.put_all(map_to_vec(run, stage, &shards, (n as usize, width), &f)?)?;
+            return Ok(n);
+        }
         let threads = shards.threads(run);
         let mut done = 0;
         let mut kept: Vec<(Buffers<T>, Workspace<T>)> = (0..threads).map(|_| Default::default()).collect();
@@ -220,6 +231,61 @@ impl<T: Real> Rows<'_, T> {
             run.sweep_progress(stage, done, shards.n_rows)?;
         }
     }
+}
+
+/// Results of `f` for all `n` rows, `width` numbers each: every thread writes those of its shards, so that none waits for another or for
+/// copies.
+fn map_to_vec<T: Real, U: Real>(
+    run: &Run<'_>,
+    stage: &str,
+    shards: &Shards<'_, T>,
+    (n, width): (usize, usize),
+    f: &Step<'_, T, U>,
+) -> Result<Vec<U>> {
+    let mut out = room(n * width);
+    let parts = Mutex::new(shards.parts(&mut out.spare_capacity_mut()[..n * width], width));
+    let (done, failed) = (AtomicU64::new(0), Mutex::new(None));
+    // Shards are taken in their order, and one that is taken is completed: the first of those that fail is the same for any threads.
+    let next = |buffers: &mut Buffers<T>| -> Result<_> {
+        let mut parts = lock(&parts);
+        let ended = lock(&failed).is_some();
+        Ok(if ended { None } else { shards.take(buffers)?.zip(parts.next()) })
+    };
+    let work = || -> Result<()> {
+        let (mut buffers, mut workspace) = (Buffers::default(), Workspace::default());
+        while let Some((shard, out)) = next(&mut buffers)? {
+            let out = zeroed(out);
+            if let Err(e) = shards.map_blocks(&shard, (out, width), f, &mut buffers, &mut workspace) {
+                let mut failed = lock(&failed);
+                if failed.as_ref().is_none_or(|(number, _)| shard.number < *number) {
+                    *failed = Some((shard.number, e));
+                }
+                break;
+            }
+            let n = shard.rows.end - shard.rows.start;
+            let done = done.fetch_add(n, Ordering::Relaxed) + n;
+            run.sweep_progress(stage, done, shards.n_rows)?;
+        }
+        Ok(())
+    };
+    match shards.threads(run) {
+        1 => work()?,
+        _ => on_threads(run.threads, &work)?,
+    }
+    if let Some((_, e)) = failed.into_inner().unwrap_or_else(|e| e.into_inner()) {
+        return Err(e);
+    }
+    assert_eq!(done.into_inner(), n as u64, "the shards are all rows");
+    // SAFETY: no shard failed, and the parts of all of them were set: they have `n` rows together.
+    unsafe { out.set_len(n * width) };
+    Ok(out)
+}
+
+/// The same memory, set to 0.
+fn zeroed<U: Real>(out: &mut [MaybeUninit<U>]) -> &mut [U] {
+    out.fill(MaybeUninit::new(U::default()));
+    // SAFETY: every number has been set.
+    unsafe { &mut *(std::ptr::from_mut(out) as *mut [U]) }
 }
 
 /// The error for a pass over no rows.
@@ -258,5 +324,70 @@ pub(super) fn check_gather<T: Real>(gather: &dyn AnyGather<T>, n_features: usize
             remedy: "give rows with as many columns as the gather requires".into(),
         }),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::VecSink;
+
+    /// A sink that is not in memory, as files are not.
+    struct InParts(Vec<f64>);
+
+    impl Sink<f64> for InParts {
+        fn put(&mut self, rows: &[f64]) -> Result<()> {
+            self.0.extend_from_slice(rows);
+            Ok(())
+        }
+    }
+
+    fn sums(block: Block<'_, f64>, out: &mut [f64], _: &mut Workspace<f64>) -> Result<()> {
+        for (row, out) in block.data.chunks_exact(block.n_features).zip(out.chunks_exact_mut(2)) {
+            // The results are 0 at first, and this one stays so.
+            assert_eq!(out, [0.0; 2]);
+            out[0] = row.iter().sum();
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn results_are_the_same_all_at_once_and_in_parts() {
+        for n in [1, 100, 40_000] {
+            let x: Vec<f64> = (0..3 * n).map(|i| (i % 17) as f64).collect();
+            let rows = Rows::from_slice(&x, 3).unwrap();
+            let want: Vec<f64> = x.chunks_exact(3).flat_map(|row| [row.iter().sum(), 0.0]).collect();
+            for threads in [1, 2, 3] {
+                let run = Run { threads, ..Run::default() };
+                let (mut whole, mut parts) = (VecSink::default(), InParts(Vec::new()));
+                for _ in 0..2 {
+                    assert_eq!(rows.map(&run, "test", 2, sums, &mut whole).unwrap(), n as u64);
+                    assert_eq!(rows.map(&run, "test", 2, sums, &mut parts).unwrap(), n as u64);
+                }
+                assert_eq!(whole.0, want.repeat(2));
+                assert_eq!(parts.0, want.repeat(2));
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_row_that_fails_is_reported_for_any_number_of_threads() {
+        let x: Vec<f64> = (0..60_000).map(f64::from).collect();
+        let rows = Rows::from_slice(&x, 2).unwrap();
+        let step = |block: Block<'_, f64>, _: &mut [f64], _: &mut Workspace<f64>| match block
+            .data
+            .iter()
+            .find(|x| **x >= 20_001.0)
+        {
+            Some(x) => Err(rows.not_finite_at("test", (x / 2.0) as u64, 0, f64::NAN)),
+            None => Ok(()),
+        };
+        for threads in [1, 2, 3, 7] {
+            let run = Run { threads, ..Run::default() };
+            let mut sink = VecSink::<f64>(vec![1.0]);
+            let e = rows.map(&run, "test", 1, step, &mut sink).unwrap_err();
+            assert!(e.to_string().contains("row 10000,"), "{threads} threads: {e}");
+            assert_eq!(sink.0, [1.0]);
+        }
     }
 }

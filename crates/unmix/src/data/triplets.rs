@@ -2,7 +2,7 @@
 
 use super::sparse::check_list;
 use super::{Features, Rows, Sparse};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, there_are};
 use crate::num::Real;
 
 /// Row and column indices of cells, counted from 0, and their values if these are listed; NaN for unknown values.
@@ -70,8 +70,10 @@ impl<T: Real> Triplets<T> {
         let (n, p) = (last(|c| c.0), n_features.unwrap_or_else(|| last(|c| c.1)));
         if let Some(at) = self.cells.iter().position(|c| c.1 >= p as u64) {
             let why = format!(
-                "line {at} of {} (from 0) has column {}, but there are {p} columns",
-                self.origin, self.cells[at].1
+                "line {at} of {} (from 0) has column {}, but {}",
+                self.origin,
+                self.cells[at].1,
+                there_are(p as u64, "column")
             );
             return refused(why, "number columns from 0");
         }

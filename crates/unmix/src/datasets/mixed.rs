@@ -1,7 +1,7 @@
 //! Mixtures of known independent sources: the distributions of the literature, and published time signals and points.
 
 use super::{DISTRIBUTIONS, Distribution, check_tables};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, there_are};
 use crate::num::random::Stream;
 use crate::num::{Matrix, factor};
 use std::f64::consts::{FRAC_PI_3, FRAC_PI_4};
@@ -42,7 +42,7 @@ pub fn independent(
 ) -> Result<MixedSources> {
     let k = distributions.len();
     if k == 0 || variances.len() != k {
-        let why = format!("there are {k} distributions");
+        let why = there_are(k as u64, "distribution");
         let got = format!("{} of them", variances.len());
         return Err(Error::setting(
             "variances",

@@ -1,7 +1,7 @@
 //! Rows of the Gaussian that probabilistic PCA assumes.
 
 use super::check_tables;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, there_are};
 use crate::num::random::Stream;
 use crate::num::{Matrix, factor};
 
@@ -32,7 +32,7 @@ pub struct PpcaSample {
 pub fn ppca(n: usize, p: usize, variances: &[f64], noise_variance: f64, seed: u64) -> Result<PpcaSample> {
     let k = variances.len();
     if k > p {
-        let why = format!("there are {p} dimensions");
+        let why = there_are(p as u64, "dimension");
         return Err(Error::setting("variances", format!("{k} of them"), why, format!("give at most {p}")));
     }
     if !(noise_variance >= 0.0 && noise_variance.is_finite()) {

@@ -1,7 +1,7 @@
 //! Rows in a union of subspaces.
 
 use super::check_tables;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, there_are};
 use crate::num::random::Stream;
 use crate::num::{Matrix, factor};
 
@@ -31,7 +31,7 @@ pub fn union_of_subspaces(
     seed: u64,
 ) -> Result<UnionOfSubspaces> {
     if sizes.len() != dimensions.len() {
-        let why = format!("there are {} dimensions", dimensions.len());
+        let why = there_are(dimensions.len() as u64, "dimension");
         let found = format!("{} of them", sizes.len());
         return Err(Error::setting("sizes", found, why, "give one size and one dimension for each subspace"));
     }

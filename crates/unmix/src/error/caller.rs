@@ -42,6 +42,8 @@ const OPERATIONS: &[(&str, &str, &str)] = &[
         "give rows in double precision, or compute in it with --dtype float64",
         "give rows in double precision, as X.astype(numpy.float64)",
     ),
+    // Codes that are given with the rows of a fit.
+    ("codes must have", "--codes must have", "y must have"),
     (REPLACE, "add --force to replace it", "give force=True to replace it"),
     (
         "give NaN for such cells, or a list of the observed ones",
@@ -186,6 +188,14 @@ mod tests {
             Caller::Python.message(text),
             "choose another rule, or make the rows dense with .toarray()"
         );
+    }
+
+    #[test]
+    fn codes_that_are_given_with_the_rows_are_named_as_the_caller_gives_them() {
+        let text = "codes must have 9 rows, one for each row of x.npy, got 8 x 20";
+        assert_eq!(Caller::Rust.message(text), text);
+        assert_eq!(Caller::Shell.message(text), format!("--{text}"));
+        assert_eq!(Caller::Python.message(text), text.replace("codes", "y"));
     }
 
     #[test]

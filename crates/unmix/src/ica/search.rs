@@ -6,7 +6,7 @@ use super::view::{SweptRows, View};
 use super::whiten;
 use super::{Limits, SolverResult, adaptive, free, layers, online, subsample, unit};
 use crate::data::{Map, Projected, Rows};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::num::random::Stream;
 use crate::num::{Matrix, Real};
 use crate::run::{Phase, Run};
@@ -244,7 +244,10 @@ impl Search<'_> {
             Some(given) if given.rows() < k || given.cols() < k => Err(Error::setting(
                 "w_init",
                 format!("{} x {}", given.rows(), given.cols()),
-                format!("must be a {k} x {k} matrix, with one row for each of {k} sources"),
+                format!(
+                    "must be a {k} x {k} matrix, with one row for each of {}",
+                    counted(k as u64, "source")
+                ),
                 "",
             )),
             Some(given) => {

@@ -7,7 +7,10 @@
 use super::online::State;
 use crate::data::{Features, Rows};
 use crate::error::{Error, Result};
-use crate::model::{Arrangement, LinearParameters, Method, Model, Outcome, Report, Tensor, require};
+use crate::model::{
+    Arrangement, FitKind, LinearParameters, Method, Model, Outcome, Report, Tensor, require,
+    without_effect_in,
+};
 use crate::num::{Dtype, Matrix, Real, pseudo_inverse};
 use crate::run::Run;
 use serde_json::{Map, Value};
@@ -150,10 +153,7 @@ impl Stream {
         report.outcome = self.outcome;
         report.residual = Some(super::linear::largest(&state.mean_step));
         report.warnings.extend(super::warnings::of_stream(&state.tails(), self.extended, arranged.order()));
-        if settings.get("standardize") == Some(&Value::Bool(true)) {
-            let why = "the sources of incremental fits do not depend on the units of the columns";
-            report.warnings.push(format!("standardize=true has no effect here: {why}"));
-        }
+        report.warnings.extend(without_effect_in(FitKind::Incremental, method.settings, &settings));
         resolved.insert("n_components".into(), k.into());
         resolved.insert("extended".into(), self.extended.into());
         report.settings = resolved;

@@ -1,7 +1,7 @@
 //! Coordinates of the search: whitened ones of the rank of the rows, or the columns.
 
 use crate::data::{KEPT, Rows, check_n_rows};
-use crate::error::Result;
+use crate::error::{Result, counted};
 use crate::model::constant_columns;
 use crate::num::{Dtype, Real};
 use crate::run::Run;
@@ -96,7 +96,10 @@ impl Preparation {
 /// `single` is the smallest standard deviation, relative to the first, that is above rounding errors in single precision.
 fn rank_deficient(k: usize, wanted: usize, n: u64, p: usize, single: Option<f64>) -> String {
     let (directions, are) = if k == 1 { ("direction", "is") } else { ("directions", "are") };
-    let few = if n <= p as u64 { format!(" ({n} rows of {p} columns)") } else { String::new() };
+    let few = match n <= p as u64 {
+        true => format!(" ({} of {})", counted(n, "row"), counted(p as u64, "column")),
+        false => String::new(),
+    };
     let rounding = single.map_or(String::new(), |share| {
         format!(
             "; in single precision, standard deviations below {share:.1e} of the first cannot be distinguished from rounding \

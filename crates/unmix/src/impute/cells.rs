@@ -1,7 +1,7 @@
 //! Predicted values of cells of the rows that a matrix completion was fitted to: single cells, and all of them.
 
 use crate::data::Triplets;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::machine::check_memory;
 use crate::model::{Model, Tensor};
 use crate::num::{Dtype, Matrix, Real, Values, fill, threads};
@@ -96,8 +96,8 @@ pub fn predict_cells(model: &Model, cells: &[(u64, u64)], std: bool) -> Result<(
     let (mut values, mut errors) = (Vec::with_capacity(cells.len()), Vec::new());
     for (at, &(i, j)) in cells.iter().enumerate() {
         if i >= n as u64 || j >= p as u64 {
-            let why =
-                format!("cell {at} is outside the matrix of the fit, which has {n} rows and {p} columns");
+            let (rows, columns) = (counted(n as u64, "row"), counted(p as u64, "column"));
+            let why = format!("cell {at} is outside the matrix of the fit, which has {rows} and {columns}");
             let remedy = "rows and columns are counted from 0; cells of other rows are filled in a table of these rows, in which they are NaN or empty";
             return Err(Error::setting("cells", format!("({i}, {j})"), why, remedy));
         }

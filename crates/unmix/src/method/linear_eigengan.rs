@@ -17,7 +17,7 @@ use super::{Accepts, Fit, Kind, Method, needs, ppca};
 use crate::choices::choices;
 use crate::data::{Features, Rows};
 use crate::error::Result;
-use crate::model::{Model, Sums, settings};
+use crate::model::{FitKind, Model, Sums, settings};
 use crate::num::Real;
 use crate::run::Run;
 use crate::spectrum::Components;
@@ -38,14 +38,17 @@ settings! {
         /// That of [PPCA](super::Ppca::noise_floor).
         pub noise_floor: f64, as in ppca::SETTINGS;
         /// That of [PPCA](super::Ppca::tol), for the iterations that only missing cells require.
-        pub tol: f64, as in ppca::SETTINGS, only(&[]);
+        pub tol: f64, as in ppca::SETTINGS, only(&[]), unless(FitKind::Complete, ITERATED);
         /// That of [PPCA](super::Ppca::max_iter), for the iterations that only missing cells require.
-        pub max_iter: u64, as in ppca::SETTINGS, only(&[]);
+        pub max_iter: u64, as in ppca::SETTINGS, only(&[]), unless(FitKind::Complete, ITERATED);
         /// That of [PPCA](super::Ppca::standardize).
         pub standardize: bool, as in ppca::SETTINGS;
     }
     const SETTINGS;
 }
+
+/// Why settings of the iterations have no effect on rows without missing cells.
+const ITERATED: &str = "only missing cells require iterations";
 
 /// Blocks of components that share one scale.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

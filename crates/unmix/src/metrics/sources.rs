@@ -1,6 +1,6 @@
 //! Quality of the separation of sources, with or without the true mixing.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::num::Matrix;
 
 /// The Amari distance of a gain matrix, `components mixing` (Amari, Cichocki & Yang 1996): 0 if every estimated source is one true source
@@ -69,7 +69,7 @@ pub fn correlations(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<Matrix<f64>> {
     if a.rows() != b.rows() {
         return Err(Error::unsupported(
             "correlations of columns",
-            format!("one table has {} rows and the other {}", a.rows(), b.rows()),
+            format!("one table has {} and the other {}", counted(a.rows() as u64, "row"), b.rows()),
             "give rows of the same samples",
         )
         .with_numbers(a.rows(), b.rows()));

@@ -28,7 +28,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// Rows of another width; numbers that are not finite, except NaN if the encoder accepts missing cells; errors of the source.
+    /// Rows of another width; numbers that are not finite, except NaN in dense rows if the encoder accepts missing cells; errors of the source.
     pub fn encode<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -39,7 +39,14 @@ impl Model {
         let encoder = self.code.encoder();
         if let (Some(sparse), Some((mean, matrix))) = (rows.sparse(), encoder.linear()) {
             if let Some((row, column, x)) = sparse.first_not_finite() {
-                return Err(rows.not_finite_at("encoding", row, column, x));
+                // The map of sparse rows has no posteriors of the observed cells, which that of dense rows has.
+                return Err(match x.is_nan() && encoder.codes().missing {
+                    true => {
+                        let remedy = "make the rows dense, or leave such rows out";
+                        rows.gap_of_sparse("encoding", row, column, remedy)
+                    }
+                    false => rows.not_finite_at("encoding", row, column, x),
+                });
             }
             let n_rows = SparseEncoder::new::<T>(mean, matrix).apply(sparse, run, "encoding", sink)?;
             return Ok(Encoded { n_rows, unsolved: None });
@@ -367,10 +374,16 @@ impl<T: Real> Rows<'_, T> {
         let few = block.rows().map(cells).position(|cells| cells < least.min(p));
         few.map_or(Ok(()), |i| {
             let number = self.number_of(block.first_row + i as u64);
-            Err(Error::unsupported(format!("the code of row {number} of {}", self.origin()), format!(
-                    "the row has {} observed cells, and scores='bartlett' needs one for each of the {least} factors",
-                    cells(&block.data[i * p..(i + 1) * p])
-                ), "leave the row out, or fit with scores='regression'").with_numbers(least, cells(&block.data[i * p..(i + 1) * p])).with(|d| d.row = Some(number)))
+            Err(Error::unsupported(
+                format!("the code of row {number} of {}", self.origin()),
+                format!(
+                    "the row has {}, and scores='bartlett' needs one for each of the {least} factors",
+                    counted(cells(&block.data[i * p..(i + 1) * p]) as u64, "observed cell")
+                ),
+                "leave the row out, or fit with scores='regression'",
+            )
+            .with_numbers(least, cells(&block.data[i * p..(i + 1) * p]))
+            .with(|d| d.row = Some(number)))
         })
     }
 

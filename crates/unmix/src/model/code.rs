@@ -9,7 +9,7 @@ use super::mixture::Mixture;
 use super::path::AlongAlpha;
 use super::tensor::Tensor;
 use crate::data::Workspace;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::num::{Dtype, Matrix, Real};
 use crate::stats::gaps::Conditional;
 use std::any::Any;
@@ -185,7 +185,11 @@ impl Code {
             return Err(Error::unsupported(
                 "a model of this encoder and this decoder",
                 format!(
-                    "the encoder maps {p} columns to {to} codes, the decoder {from} codes to {q} columns"
+                    "the encoder maps {} to {}, the decoder {} to {}",
+                    counted(p as u64, "column"),
+                    counted(to as u64, "code"),
+                    counted(from as u64, "code"),
+                    counted(q as u64, "column")
                 ),
                 "give maps of matching widths",
             ));

@@ -56,7 +56,8 @@ pub use settings::{
     Axis, Condition, Counted, Kind, NumberForm, PythonType, Setting, resolve, without_effect,
 };
 pub(crate) use settings::{
-    NEVER, default_of, entry, named_share, replaced_by_table, settings, share_name, values_in_words,
+    FitKind, NEVER, default_of, entry, init_without_effect, named_share, replaced_by_table, settings,
+    share_name, without_effect_in,
 };
 pub use sums::Sums;
 pub(crate) use tensor::require;
@@ -106,7 +107,7 @@ impl Model {
         let unused = without_effect(method.settings, &settings, &report.settings);
         report.warnings.extend(unused);
         if report.run.initial_model {
-            report.warnings.extend(settings::replaced_by_init(method.settings, &settings));
+            report.warnings.extend(without_effect_in(FitKind::FromModel, method.settings, &settings));
         }
         Ok(Self::new(method, settings, features, ddof, tensors, report)?.naming_constant_columns())
     }
@@ -265,7 +266,8 @@ impl Model {
     pub(crate) fn of_stream(self, notes: &[String]) -> Self {
         let n = self.report.n_samples;
         let early = self.report.outcome.is_early().then(|| {
-            format!("the pass over the rows ended early: the model contains {n} rows, and the others can be added to it")
+            let rows = if n == 1.0 { "1 row".into() } else { format!("{n} rows") };
+            format!("the pass over the rows ended early: the model contains {rows}, and the others can be added to it")
         });
         self.with_notes(&notes.iter().cloned().chain(early).collect::<Vec<_>>())
     }

@@ -12,10 +12,23 @@ use serde_json::{Map, Value};
 /// A specification that can be fitted to rows of either type.
 pub trait Fit: Send + Sync {
     /// Fits rows of single precision.
+    ///
+    /// # Errors
+    ///
+    /// Settings and rows that the method does not accept; numbers that are not finite, unless they are missing cells; errors of the source;
+    /// [`Error::Interrupted`].
     fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model>;
     /// Fits rows of double precision.
+    ///
+    /// # Errors
+    ///
+    /// As for [`fit_f32`](Self::fit_f32).
     fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model>;
     /// Takes the tables that are given in addition to the settings, by name, validated by [`Method::check_tensors`].
+    ///
+    /// # Errors
+    ///
+    /// A table that the method does not take.
     fn given(&mut self, tensors: Tensors) -> Result<()> {
         tensors
             .into_keys()
@@ -23,6 +36,10 @@ pub trait Fit: Send + Sync {
             .map_or(Ok(()), |name| Err(Error::unknown("tensor", &name, std::iter::empty())))
     }
     /// The model computed from sums over rows, which it stores; for methods that need only these.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] by a method that needs the rows; errors of [`check_sums`](Self::check_sums) and of the fit.
     fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
         let _ = (sums, features, run);
         Err(Error::unsupported(
@@ -33,6 +50,10 @@ pub trait Fit: Send + Sync {
         .needing(Needed::Sums))
     }
     /// Refuses settings with which [`fit_sums`](Self::fit_sums) is not possible whatever the sums, before any row is read.
+    ///
+    /// # Errors
+    ///
+    /// Such a setting.
     fn check_sums(&self) -> Result<()> {
         Ok(())
     }
@@ -46,6 +67,10 @@ pub trait Fit: Send + Sync {
         false
     }
     /// The model of the rows of `before` followed by these; for methods that learn incrementally.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] by a method that does not; errors of the fit.
     fn partial_fit(&self, before: Option<&Model>, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
         let _ = (before, rows, run);
         Err(Error::unsupported(
@@ -137,7 +162,8 @@ pub struct Method {
     /// The Gaussian density given by the parameters, for methods that have a likelihood.
     pub density: Option<fn(&Tensors) -> Result<Gaussian>>,
     /// Upper bound on the memory in bytes of a fit of all components by each solver, by name, for this number of rows and columns,
-    /// the program included: within a factor of 2 of measured peaks.
+    /// the program included: within a factor of 2 of measured peaks. Where that is more than machines have, also of a fit of fewer components, under a
+    /// name that states their number.
     pub memory: fn(n_rows: u64, n_features: usize) -> Vec<(&'static str, u64)>,
 }
 

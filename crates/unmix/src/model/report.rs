@@ -119,6 +119,8 @@ pub(super) fn processor() -> String {
         Instructions::Avx512 => format!("{arch} avx512"),
         #[cfg(target_arch = "x86_64")]
         Instructions::Avx2 => format!("{arch} avx2"),
+        #[cfg(target_arch = "aarch64")]
+        Instructions::Neon => format!("{arch} neon"),
         Instructions::Other if cfg!(target_arch = "x86_64") => format!("{arch} sse2"),
         Instructions::Other => arch.to_string(),
     }

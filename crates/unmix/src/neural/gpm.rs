@@ -227,16 +227,7 @@ impl GpmOptions {
             at.w = w;
         }
         if nothing {
-            let width = if last { None } else { self.held_out_width(rows, start.rows(), run)? };
-            return Ok(match width {
-                Some(a) => {
-                    at.restart_with(a, start);
-                    Inspection::Changed
-                }
-                // A test that was cut short has not shown that there is nothing.
-                None if self.is_cut(sweep, run) => Inspection::GoOn,
-                None => Inspection::Nothing,
-            });
+            return self.by_held_out_rows(rows, start, at, (sweep, last), run);
         }
         at.one_width = at.one_width.filter(|_| !ended);
         // Components that were significant on held-out rows are not near Gaussian by chance.
@@ -251,6 +242,27 @@ impl GpmOptions {
             return Ok(Inspection::Changed);
         }
         Ok(Inspection::GoOn)
+    }
+
+    /// The result of a check that found no component: the search begins again with a width for which held-out rows show a component, if there is one.
+    fn by_held_out_rows<T: Real>(
+        &self,
+        rows: &Principal<'_, T>,
+        start: &Matrix<f64>,
+        at: &mut State,
+        (sweep, last): (u64, bool),
+        run: &Run<'_>,
+    ) -> Result<Inspection> {
+        let width = if last { None } else { self.held_out_width(rows, start.rows(), run)? };
+        Ok(match width {
+            Some(a) => {
+                at.restart_with(a, start);
+                Inspection::Changed
+            }
+            // A test that was cut short has not shown that there is nothing.
+            None if self.is_cut(sweep, run) => Inspection::GoOn,
+            None => Inspection::Nothing,
+        })
     }
 
     /// Whether the run ends before the last of `max_iter` sweeps: searches within sweep number `sweep` may have been cut short.

@@ -246,6 +246,10 @@ impl<'a, T: Real> Principal<'a, T> {
     }
 
     /// Gradients and separation statistics of the components `w`, `k x r`; see [`PassMeans`]. One sweep.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the source; [`Error::Interrupted`](crate::Error::Interrupted).
     pub fn pass_means(
         &self,
         w: &Matrix<f64>,

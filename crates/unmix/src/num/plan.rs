@@ -40,18 +40,19 @@ impl Plan {
     }
 
     /// The plan for rows that are computed one by one, of which there are `n` of `p` numbers: short enough shards that every thread gets several,
-    /// unless there are few numbers. Results for a row do not depend on the plan.
+    /// unless there are few numbers, and many if they are still long, so that threads end at nearly the same time. Results for a row do not
+    /// depend on the plan.
     pub(crate) fn for_each_row(p: usize, n: Option<u64>, threads: usize) -> Self {
         /// Numbers from which a second thread saves more time than it takes to start.
         const MANY: u64 = 1 << 15;
-        /// Shards for each thread.
-        const SHARDS: u64 = 4;
-        /// Least number of rows of a shard.
-        const LEAST: usize = 32;
+        /// Shards for each thread, and the least number of rows of such shards.
+        const SHARDS: [(u64, usize); 2] = [(4, 32), (16, 512)];
         let Self { mut block_rows, mut shard_rows } = Self::for_width(p);
         let n = n.filter(|n| threads > 1 && n.saturating_mul(p as u64) >= MANY).unwrap_or(u64::MAX);
-        while shard_rows > LEAST && n < SHARDS * threads as u64 * shard_rows as u64 {
-            shard_rows /= 2;
+        for (shards, least) in SHARDS {
+            while shard_rows > least && n < shards * threads as u64 * shard_rows as u64 {
+                shard_rows /= 2;
+            }
         }
         block_rows = block_rows.min(shard_rows);
         Self { block_rows, shard_rows }
@@ -140,7 +141,9 @@ mod tests {
     fn rows_computed_one_by_one_are_shared_among_threads_unless_they_are_few() {
         let plan = Plan::for_each_row(500, Some(500), 2);
         assert_eq!((plan.block_rows, plan.shard_rows), (32, 32));
-        assert_eq!(Plan::for_each_row(64, Some(100_000), 2).shard_rows, 8192);
+        // 16 for each thread, but no more than 4 of fewer than 512 rows.
+        let rows = [100_000, 3000].map(|n| Plan::for_each_row(64, Some(n), 2).shard_rows);
+        assert_eq!(rows, [2048, 256]);
         for (p, n, threads) in [(4, Some(150), 8), (500, Some(500), 1), (64, Some(1 << 30), 8), (64, None, 8)]
         {
             assert_eq!(Plan::for_each_row(p, n, threads), Plan::for_width(p), "{p} {n:?}");

@@ -1,12 +1,12 @@
 //! Sums of many vectors, a part of the numbers at a time, whose sums stay in registers.
 
-use super::simd::{Instructions, instructions};
+use super::simd::instructions;
 use super::widest;
 
 /// Numbers of a register.
 const NUMBERS: usize = 8;
 
-/// Largest number of registers for sums, of the 32 of 64 bytes, and half of it where they are 16 of 32 bytes.
+/// Largest number of groups of sums in registers: of the 32 of 64 bytes, and half of it where they are 16 of 32 bytes or 32 of 16 bytes.
 const REGISTERS: usize = 12;
 
 /// `sums += Σ a v` over `(a, v)`, where each `v` has at least as many numbers as `sums`: one term after the other, so that bits are those of the plain
@@ -27,7 +27,7 @@ pub(crate) fn add_to_parts<'v>(sums: &mut [f64], terms: impl Iterator<Item = (f6
     }
     let most = match instructions() {
         #[cfg(target_arch = "x86_64")]
-        Instructions::Avx512 => REGISTERS,
+        super::simd::Instructions::Avx512 => REGISTERS,
         _ => REGISTERS / 2,
     };
     let mut start = 0;

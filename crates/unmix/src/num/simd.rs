@@ -11,7 +11,11 @@ pub(crate) enum Instructions {
     /// Vectors of 32 bytes, and fused multiply-add.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// Any other.
+    /// Two vectors of 16 bytes at a time, and fused multiply-add: every processor of this architecture has them.
+    #[cfg(target_arch = "aarch64")]
+    Neon,
+    /// Any other. Constructed nowhere on an architecture whose every processor has one of those above.
+    #[cfg_attr(target_arch = "aarch64", allow(dead_code))]
     Other,
 }
 
@@ -35,6 +39,9 @@ pub(crate) fn instructions() -> Instructions {
             return Instructions::Avx2;
         }
     }
+    #[cfg(target_arch = "aarch64")]
+    return Instructions::Neon;
+    #[cfg(not(target_arch = "aarch64"))]
     Instructions::Other
 }
 

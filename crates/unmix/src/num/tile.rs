@@ -16,6 +16,7 @@ use vector::Vector;
 /// a dependent chain of eight additions, which takes longer than the sums of a narrow tile.
 #[inline(always)]
 #[allow(clippy::pointers_in_nomem_asm_block)] // Nothing is read or written there.
+#[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))]
 fn opaque<T>(mut pointer: *const T) -> *const T {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: does nothing.
@@ -391,6 +392,13 @@ use plain::Plain;
 
 products!(plain_f32, f32, Plain<f32>);
 products!(plain_f64, f64, Plain<f64>);
+
+#[cfg(target_arch = "aarch64")]
+mod neon;
+#[cfg(target_arch = "aarch64")]
+products!(neon_f32, f32, neon::Pair<std::arch::aarch64::float32x4_t>);
+#[cfg(target_arch = "aarch64")]
+products!(neon_f64, f64, neon::Pair<std::arch::aarch64::float64x2_t>);
 
 #[cfg(target_arch = "x86_64")]
 mod x86;

@@ -93,24 +93,8 @@ impl<T: Real> CoordinateProblem<'_, T> {
         out: &mut RoundResult,
     ) {
         let (l, width, own) = (mu.n_units(), units.len(), j - units.start);
-        let gjj = narrow[(j, j)];
-        // Overwrites the residual of the unit by b.
         let parallel = mu.n_rows() >= MANY;
-        let chunks = left.chunks_mut().iter_mut().zip(mu.chunks()).enumerate();
-        let extent_of = |(c, (left, chunk)): (usize, (&mut Vec<T>, &Vec<T>))| {
-            let n = chunk.len() / l;
-            let b = &mut left[own * n..(own + 1) * n];
-            widest(
-                #[inline(always)]
-                || b.iter_mut().zip(StoredCodes::unit(chunk, l, j)).for_each(|(b, x)| *b += *x * gjj),
-            );
-            let mut extent = ProjectionSums::NONE;
-            extent.take(b, c * CHUNK, self.weights);
-            extent
-        };
-        let extents =
-            if parallel { parallel::map(chunks, extent_of) } else { chunks.map(extent_of).collect() };
-        let extent = extents.into_iter().fold(ProjectionSums::NONE, ProjectionSums::and);
+        let extent = self.projected((j, own), narrow[(j, j)], mu, left);
         let squares = extent.squares;
         let normalised = self.how == Normalisation::Rms;
         let place = extent.place().filter(|_| normalised && !self.dead[j]);
@@ -156,6 +140,34 @@ impl<T: Real> CoordinateProblem<'_, T> {
         let changes: Vec<f64> =
             if parallel { parallel::map(chunks, renew_chunk) } else { chunks.map(renew_chunk).collect() };
         out.change = changes.into_iter().fold(out.change, larger);
+    }
+
+    /// Overwrites the residual of unit `j`, which is number `own` of its block, by `b`, and returns its statistics.
+    fn projected(
+        &self,
+        (j, own): (usize, usize),
+        gjj: T,
+        mu: &StoredCodes<T>,
+        left: &mut StoredCodes<T>,
+    ) -> ProjectionSums {
+        let l = mu.n_units();
+        let chunks = left.chunks_mut().iter_mut().zip(mu.chunks()).enumerate();
+        let extent_of = |(c, (left, chunk)): (usize, (&mut Vec<T>, &Vec<T>))| {
+            let n = chunk.len() / l;
+            let b = &mut left[own * n..(own + 1) * n];
+            widest(
+                #[inline(always)]
+                || b.iter_mut().zip(StoredCodes::unit(chunk, l, j)).for_each(|(b, x)| *b += *x * gjj),
+            );
+            let mut extent = ProjectionSums::NONE;
+            extent.take(b, c * CHUNK, self.weights);
+            extent
+        };
+        let extents = match mu.n_rows() >= MANY {
+            true => parallel::map(chunks, extent_of),
+            false => chunks.map(extent_of).collect(),
+        };
+        extents.into_iter().fold(ProjectionSums::NONE, ProjectionSums::and)
     }
 
     /// Violation of the optimality conditions of the problem with matrix `G + diag(1 / scale - G_jj)`. `2 n l²` operations.

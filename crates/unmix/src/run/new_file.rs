@@ -64,11 +64,19 @@ impl NewFile {
     }
 
     /// Appends bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the system refuses the write, as where the disk is full.
     pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.file.write_all(bytes).map_err(|e| Error::io("cannot write", &self.path, e))
     }
 
     /// Writes `bytes` over the beginning; further bytes follow them.
+    ///
+    /// # Errors
+    ///
+    /// As for [`put`](Self::put).
     pub fn overwrite_start(&mut self, bytes: &[u8]) -> Result<()> {
         let failed = |e| Error::io("cannot write", &self.path, e);
         self.file.seek(SeekFrom::Start(0)).map_err(failed)?;
@@ -76,6 +84,10 @@ impl NewFile {
     }
 
     /// Syncs the file and gives it its name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the system refuses to write, sync or rename the file: a file that was there before is unchanged.
     pub fn finish(self) -> Result<()> {
         let (path, target) = (self.path, self.target);
         let failed = |e| Error::io("cannot write", &path, e);

@@ -36,7 +36,7 @@ pub(crate) use sizes::{FitBy, size_by};
 pub use sizes::{Size, SizeRequest, SizeRule, Sizes, check_sizes, compare_sizes};
 pub use table::{Choice, Criterion, Table, select_components};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::spectrum::Decomposition;
 
 /// Refuses names of rules of which one is given twice: a typing error, such as `bic,bic` for `bic,aic`.
@@ -105,9 +105,9 @@ impl Spectrum {
     pub(crate) fn warning_of_bic(&self) -> Option<String> {
         bic::has_no_maximum(self.varying(), self.n, self.p - self.n_constant).then(|| {
             format!(
-                "the Bayesian information criterion increases up to {} components, half of the rank that {} rows can have, and beyond: it does \
+                "the Bayesian information criterion increases up to {}, half of the rank that {} rows can have, and beyond: it does \
                  not determine their number for so few rows of {} columns; choose n_components",
-                self.bic(),
+                counted(self.bic() as u64, "component"),
                 self.n,
                 self.p
             )

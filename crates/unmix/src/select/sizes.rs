@@ -2,7 +2,7 @@
 
 use super::cells::{CellMask, HeldOut, ITERATIONS, PATIENCE};
 use crate::data::{AnyRows, Rows};
-use crate::error::{Error, Needed, Result};
+use crate::error::{Error, Needed, Result, counted};
 use crate::model::{Method, Model, Setting};
 use crate::num::Real;
 use crate::run::Run;
@@ -208,7 +208,8 @@ impl Sizes {
     fn end_early(&mut self, k: usize, size: Size) {
         let why = "the fits ended early at the time limit";
         if !self.lines.is_empty() {
-            self.warnings.push(format!("the table ends before {k} components: {why}"));
+            let components = counted(k as u64, "component");
+            self.warnings.push(format!("the table ends before {components}: {why}"));
             return;
         }
         self.lines.push(size);
@@ -334,15 +335,17 @@ fn table_of<T: Real>(
             }
             Err(e @ (Error::Setting { .. } | Error::Unsupported { .. })) if !table.lines.is_empty() => {
                 if request.most.is_some() || matches!(e, Error::Unsupported { .. }) {
-                    table.warnings.push(format!("the table ends before {k} components: {e}"));
+                    let components = counted(k as u64, "component");
+                    table.warnings.push(format!("the table ends before {components}: {e}"));
                 }
                 break;
             }
             // More components need more memory still.
             Err(e @ Error::Memory { .. }) if !table.lines.is_empty() => {
-                table
-                    .warnings
-                    .push(format!("the table ends before {k} components, which do not fit in memory: {e}"));
+                table.warnings.push(match k {
+                    1 => format!("the table ends before 1 component, which does not fit in memory: {e}"),
+                    k => format!("the table ends before {k} components, which do not fit in memory: {e}"),
+                });
                 break;
             }
             Err(e) => return Err(e),
@@ -404,7 +407,7 @@ fn line<T: Real>(
     fit: &FitBy<'_, T>,
     run: &Run<'_>,
 ) -> Result<(Size, f64)> {
-    run.stage(&format!("{k} components"))?;
+    run.stage(&counted(k as u64, "component"))?;
     let mut settings = request.settings.clone();
     settings.insert("n_components".into(), k.into());
     let model = fit(&settings, rows, run)?;
@@ -448,8 +451,10 @@ fn excluded(table: &Sizes) -> Vec<String> {
     }
     let none_left = table.lines.iter().all(|line| line.excluded.is_some());
     let what = if none_left { "rules have no choice but" } else { "no rule selects" };
-    let sentence =
-        |(why, numbers): (&str, Vec<String>)| format!("{what} {} components: {why}", numbers.join(", "));
+    let sentence = |(why, numbers): (&str, Vec<String>)| match numbers.as_slice() {
+        [one] if one == "1" => format!("{what} 1 component: {why}"),
+        numbers => format!("{what} {} components: {why}", numbers.join(", ")),
+    };
     reasons.into_iter().map(sentence).collect()
 }
 
@@ -458,8 +463,9 @@ fn ambiguous(table: &Sizes) -> Option<String> {
     let (bic, cells) = (table.get(SizeRule::Bic)?, table.get(SizeRule::Cells)?);
     (bic.abs_diff(cells) > 1).then(|| {
         format!(
-            "BIC selects {bic} components and held-out cells {cells}, so the data do not determine the number clearly; look at \
-             the table and its standard errors"
+            "BIC selects {} and held-out cells {cells}, so the data do not determine the number clearly; look at \
+             the table and its standard errors",
+            counted(bic as u64, "component")
         )
     })
 }

@@ -2,7 +2,7 @@
 
 use super::{FittedRows, Spectrum, cv, parallel};
 use crate::data::Rows;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::model::{named_share, share_name};
 use crate::num::Real;
 use crate::num::threads::on_pool;
@@ -239,8 +239,9 @@ fn ambiguous(spectrum: &Spectrum) -> Option<String> {
     let (minka, bic) = (spectrum.minka(), spectrum.bic());
     (minka.abs_diff(bic) > 1).then(|| {
         format!(
-            "Minka's rule selects {minka} components and BIC {bic}, so the data do not determine the number clearly; look at the \
-             spectrum, or compare models of both sizes"
+            "Minka's rule selects {} and BIC {bic}, so the data do not determine the number clearly; look at the \
+             spectrum, or compare models of both sizes",
+            counted(minka as u64, "component")
         )
     })
 }

@@ -4,7 +4,7 @@ use super::classifier::{Classifier, ClassifierLearner, ClassifierTraining};
 use super::classify::ClassifierWeights;
 use super::denoise::{Corruption, Noise};
 use crate::data::{Batches, Rows};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::learn::{Optimiser, Schedule, Trainer, TrainerState};
 use crate::model::Outcome;
 use crate::num::Real;
@@ -130,7 +130,7 @@ fn check<T>(what: &str, part: Labelled<'_, T>, p: usize, classes: usize) -> Resu
     }
     if part.labels.len() != rows {
         return refused(
-            format!("{rows} rows and {} labels", part.labels.len()),
+            format!("{} and {}", counted(rows as u64, "row"), counted(part.labels.len() as u64, "label")),
             "give one label for each row",
         );
     }

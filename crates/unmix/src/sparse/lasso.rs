@@ -302,21 +302,7 @@ fn solve<T: Real>(
     c.resize(atoms.stride, zero);
     weight.clear();
     weight.extend_from_slice(&atoms.inverse_norm);
-    set.clear();
-    for (j, z) in code.iter().enumerate().filter(|(_, z)| **z != zero) {
-        // A zero atom has code 0; the initial code may violate the constraint.
-        if weight[j] != zero && !(lasso.positive && *z < zero) {
-            weight[j] = zero;
-            let size = (atoms.square[j], atoms.inverse[j]);
-            set.insert(
-                j,
-                (*z, of.with_row(j)),
-                size,
-                #[inline(always)]
-                |i| of.pair(j, i),
-            );
-        }
-    }
+    begin(set, lasso, atoms, of, weight, code);
     code.fill(zero);
     let (mut passes, goal) = (0, MARGIN * tol * 0.5 * norm);
     loop {
@@ -352,6 +338,34 @@ fn solve<T: Real>(
     }
     set.atoms.iter().zip(&set.z).for_each(|(&j, z)| code[j] = *z);
     passes as u64
+}
+
+/// Makes the atoms of the initial code the set; their weights become 0.
+#[inline(always)]
+fn begin<T: Real>(
+    set: &mut Set<T>,
+    lasso: &Lasso,
+    atoms: &Atoms<T>,
+    of: &impl Correlations<T>,
+    weight: &mut [T],
+    code: &[T],
+) {
+    let zero = T::default();
+    set.clear();
+    for (j, z) in code.iter().enumerate().filter(|(_, z)| **z != zero) {
+        // A zero atom has code 0; the initial code may violate the constraint.
+        if weight[j] != zero && !(lasso.positive && *z < zero) {
+            weight[j] = zero;
+            let size = (atoms.square[j], atoms.inverse[j]);
+            set.insert(
+                j,
+                (*z, of.with_row(j)),
+                size,
+                #[inline(always)]
+                |i| of.pair(j, i),
+            );
+        }
+    }
 }
 
 /// Whether the duality gap on the atoms of the set is at most this.

@@ -120,7 +120,9 @@ impl Omp {
             best = pursuit.project(atoms, j, q);
         }
         pursuit.solve();
-        pursuit.taken.iter().zip(&pursuit.z).for_each(|(&j, z)| code[j] = T::from_f64(*z));
+        for (&j, z) in pursuit.taken.iter().zip(&pursuit.z) {
+            code[j] = T::from_f64(*z);
+        }
         pursuit.taken.len() as u64
     }
 }
@@ -155,29 +157,49 @@ impl<T: Real> Pursuit<T> {
     #[inline(always)]
     fn take(&mut self, atoms: &Atoms<T>, j: usize, b: f64) -> Option<f64> {
         self.free[j] = T::default();
-        let (n, at, stride) = (self.taken.len(), self.factor.len(), atoms.stride);
-        match T::as_f64s(&self.v) {
-            Some(v) => self.factor.extend((0..n).map(|i| v[i * stride + j])),
-            None => self.factor.extend(self.taken.iter().map(|&i| atoms.pair(i, j))),
-        }
+        let (n, at) = (self.taken.len(), self.factor.len());
+        self.factor.resize(at + n + 1, 0.0);
         let (before, w) = self.factor.split_at_mut(at);
-        if T::DTYPE == Dtype::F32 {
-            substitute(before, w);
+        match T::as_f64s(&self.v) {
+            Some(v) => {
+                for i in 0..n {
+                    w[i] = v[i * atoms.stride + j];
+                }
+            }
+            None => {
+                for i in 0..n {
+                    w[i] = atoms.pair(self.taken[i], j);
+                }
+            }
         }
-        let whole = atoms.square[j].to_f64();
-        let pivot = w.iter().fold(whole, |pivot, w| (-w).mul_add(*w, pivot));
+        let (whole, q) = (atoms.square[j].to_f64(), &self.q[..n]);
+        let (mut pivot, mut left) = (whole, b);
+        // By columns: a number that is known is subtracted from all later ones at once, whereas sums of rows would be one chain of
+        // dependent operations. Each sum has the same terms in the same order. Loops over indices are inlined, adapters of iterators need not be.
+        for i in 0..n {
+            if T::DTYPE == Dtype::F32 {
+                w[i] *= before[row_of(i) + i];
+                for k in i + 1..n {
+                    w[k] = (-before[row_of(k) + i]).mul_add(w[i], w[k]);
+                }
+            }
+            pivot = (-w[i]).mul_add(w[i], pivot);
+            left = (-w[i]).mul_add(q[i], left);
+        }
         if pivot <= 1e-12 * whole {
             self.factor.truncate(at);
             return None;
         }
         let inverse = 1.0 / pivot.sqrt();
-        let q = inverse * w.iter().zip(&self.q).fold(b, |b, (w, q)| (-w).mul_add(*q, b));
         self.w.clear();
-        self.w.extend(w.iter().map(|w| T::from_f64(-w)));
-        self.factor.push(inverse);
+        self.w.resize(n, T::default());
+        for i in 0..n {
+            self.w[i] = T::from_f64(-w[i]);
+        }
+        w[n] = inverse;
         self.taken.push(j);
-        self.q.push(q);
-        Some(q)
+        self.q.push(inverse * left);
+        Some(inverse * left)
     }
 
     /// Projects the residual onto the orthogonal complement of atom `j`, the last selected: updates `V` and the correlations, and
@@ -210,11 +232,12 @@ impl<T: Real> Pursuit<T> {
         let z = &mut self.z;
         z.clear();
         z.extend_from_slice(&self.q);
-        let row = |i: usize| i * (i + 1) / 2;
         for i in (0..z.len()).rev() {
-            z[i] *= self.factor[row(i) + i];
-            let (value, w) = (z[i], &self.factor[row(i)..row(i) + i]);
-            z.iter_mut().zip(w).for_each(|(z, w)| *z -= value * w);
+            z[i] *= self.factor[row_of(i) + i];
+            let (value, w) = (z[i], &self.factor[row_of(i)..row_of(i) + i]);
+            for l in 0..i {
+                z[l] -= value * w[l];
+            }
         }
     }
 
@@ -229,17 +252,10 @@ impl<T: Real> Pursuit<T> {
     }
 }
 
-/// Forward substitution with `L`, in place.
+/// Index at which row `i` of the factor begins.
 #[inline(always)]
-fn substitute(factor: &[f64], w: &mut [f64]) {
-    let mut at = 0;
-    for i in 0..w.len() {
-        let (known, rest) = w.split_at_mut(i);
-        let row = &factor[at..at + i];
-        let left = row.iter().zip(known).fold(rest[0], |left, (l, w)| (-l).mul_add(*w, left));
-        rest[0] = left * factor[at + i];
-        at += i + 1;
-    }
+fn row_of(i: usize) -> usize {
+    i * (i + 1) / 2
 }
 
 /// Computes `N` cells: `V` from the Gram matrix and its earlier rows, the correlations, and the largest of them. Returns the number of
@@ -312,11 +328,37 @@ impl<T: Real> LaneMaxima<T> {
     /// The first atom with the largest number; none if all are 0.
     #[inline(always)]
     fn atom(&self) -> Option<usize> {
-        let top = self.most.iter().fold(T::default(), |a, b| if *b > a { *b } else { a });
-        if top <= T::default() {
+        let (zero, beyond) = (T::default(), T::from_f64(f64::INFINITY));
+        let top = extreme(self.most, |a, b| a > b);
+        if top <= zero {
             return None;
         }
-        let place = |l: usize| self.cell[l].to_f64() as usize * SIMD_WIDTH + l;
-        (0..SIMD_WIDTH).filter(|&l| self.most[l] == top).map(place).min()
+        // The first of its cells, and in it the first lane: whole numbers, which both types represent.
+        let mut cells = [beyond; SIMD_WIDTH];
+        for l in 0..SIMD_WIDTH {
+            let cell = self.cell[l];
+            cells[l] = if self.most[l] == top { cell } else { beyond };
+        }
+        let cell = extreme(cells, |a, b| a < b);
+        let mut lanes = [beyond; SIMD_WIDTH];
+        for l in 0..SIMD_WIDTH {
+            let lane = T::from_f64(l as f64);
+            lanes[l] = if cells[l] == cell { lane } else { beyond };
+        }
+        Some(cell.to_f64() as usize * SIMD_WIDTH + extreme(lanes, |a, b| a < b).to_f64() as usize)
     }
+}
+
+/// The first number in an order, of whole vectors that are halved: one after the other would be a chain of sixteen comparisons.
+#[inline(always)]
+fn extreme<T: Real>(mut x: [T; SIMD_WIDTH], before: impl Fn(T, T) -> bool) -> T {
+    let mut width = SIMD_WIDTH / 2;
+    while width > 0 {
+        for l in 0..width {
+            let (a, b) = (x[l], x[l + width]);
+            x[l] = if before(b, a) { b } else { a };
+        }
+        width /= 2;
+    }
+    x[0]
 }

@@ -119,12 +119,7 @@ impl Proximal {
                 (*y, *z) = (new - *z, new);
             }
             let momentum = match self.accelerated && uphill <= zero {
-                true => {
-                    let next = (1.0 + (1.0 + 4.0 * t * t).sqrt()) / 2.0;
-                    let momentum = (t - 1.0) / next;
-                    t = next;
-                    T::from_f64(momentum)
-                }
+                true => T::from_f64(momentum(&mut t)),
                 false => {
                     t = 1.0;
                     zero
@@ -147,6 +142,14 @@ impl<T: Real> Steps<T> {
         }
         of.correlations(&self.used, &self.values, c);
     }
+}
+
+/// Replaces `t` by the next of its sequence, and returns the momentum `(t - 1) / t+`.
+#[inline(always)]
+fn momentum(t: &mut f64) -> f64 {
+    let before = *t;
+    *t = (1.0 + (1.0 + 4.0 * before * before).sqrt()) / 2.0;
+    (before - 1.0) / *t
 }
 
 /// Duality gap from correlations.

@@ -184,7 +184,8 @@ impl Model {
 }
 
 /// Fits the method of `model` to halves of `rows` and from other seeds, and compares the components. The seed
-/// of `run` determines the halves.
+/// of `run` determines the halves. Rows of at most 1 GiB are copied to memory if they fit, also those that are in memory already; larger ones
+/// are read from their source in every pass.
 ///
 /// # Errors
 ///

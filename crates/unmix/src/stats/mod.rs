@@ -87,6 +87,10 @@ pub trait Partial: Send + Sized + 'static {
     /// Serialises the sum.
     fn pack(&self, out: &mut Packer);
     /// Deserialises the sum.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are truncated or of another kind.
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self>;
     /// Memory of the sum in bytes.
     fn bytes(&self) -> usize;
@@ -153,6 +157,10 @@ pub fn to_bytes<P: Partial>(part: &P) -> Vec<u8> {
 }
 
 /// Inverse of [`to_bytes`].
+///
+/// # Errors
+///
+/// Bytes that are truncated, too long, or of another kind.
 pub fn from_bytes<P: Partial>(bytes: &[u8]) -> Result<P> {
     let mut from = Unpacker::new(bytes);
     let part = P::unpack(&mut from)?;

@@ -77,6 +77,10 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Reads a count.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if fewer than eight bytes are left.
     pub fn count(&mut self) -> Result<u64> {
         let (head, rest) = self.0.split_first_chunk::<8>().ok_or_else(corrupt)?;
         self.0 = rest;
@@ -84,11 +88,19 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Reads a number.
+    ///
+    /// # Errors
+    ///
+    /// As for [`count`](Self::count).
     pub fn number(&mut self) -> Result<f64> {
         Ok(f64::from_bits(self.count()?))
     }
 
     /// Reads numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if the bytes end before the numbers do.
     pub fn numbers(&mut self) -> Result<Vec<f64>> {
         let n = self.count()?;
         if n > (self.0.len() / 8) as u64 {
@@ -100,6 +112,10 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Reads a matrix.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if the bytes end before the matrix does, or its numbers are more or fewer than its shape has.
     pub fn matrix(&mut self) -> Result<Matrix<f64>> {
         let (rows, cols) = (self.count()? as usize, self.count()? as usize);
         let data = self.numbers()?;
@@ -110,6 +126,10 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Reads numbers of either type.
+    ///
+    /// # Errors
+    ///
+    /// As for [`numbers`](Self::numbers).
     pub fn numbers_of<T: Real>(&mut self) -> Result<Vec<T>> {
         Ok(self.numbers()?.into_iter().map(T::from_f64).collect())
     }
@@ -120,6 +140,10 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Reads optional numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if the bytes end before the numbers do, or are not those of [`Packer::maybe`].
     pub fn maybe(&mut self) -> Result<Option<Vec<f64>>> {
         let there = self.flag()?;
         let numbers = self.numbers()?;
@@ -128,6 +152,10 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Reads a count that is 0 or 1.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if it is another number, or fewer than eight bytes are left.
     pub fn flag(&mut self) -> Result<bool> {
         let flag = self.count()?;
         self.check(flag <= 1)?;
@@ -135,11 +163,19 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Reads a string.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if the bytes end before the string does, or are not UTF-8.
     pub fn text(&mut self) -> Result<String> {
         String::from_utf8(self.bytes()?.to_vec()).map_err(|_| corrupt())
     }
 
     /// Reads bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if fewer bytes are left than their count says.
     pub fn bytes(&mut self) -> Result<&'a [u8]> {
         let n = self.count()?;
         if n > self.0.len() as u64 {
@@ -156,6 +192,10 @@ impl<'a> Unpacker<'a> {
     }
 
     /// An error unless all bytes have been read.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if bytes are left.
     pub fn end(&self) -> Result<()> {
         if self.0.is_empty() { Ok(()) } else { Err(corrupt()) }
     }

@@ -136,6 +136,27 @@ fn the_prior_of_the_loadings_finds_simple_structure() {
     assert_eq!(there, 3, "{l:?}");
 }
 
+#[test]
+fn sparse_loadings_converge_with_little_noise_and_with_superfluous_factors() {
+    // Little noise: steps of expectation-maximisation alone rotate the factors by some 1e-5 each, for thousands of steps.
+    let (n, p, q) = (400, 12, 3);
+    let (f, e, l) = (Stream::new(11, 0), Stream::new(11, 1), Stream::new(11, 2));
+    let entry = |i: usize, j: usize| {
+        let common: f64 = (0..q).map(|a| f.normal((i * q + a) as u64) * l.normal((a * p + j) as u64)).sum();
+        common + 0.1 * e.normal((i * p + j) as u64)
+    };
+    let x: Vec<f64> = (0..n * p).map(|at| entry(at / p, at % p)).collect();
+    let model = fit(json!({"n_components": q, "prior": "laplace-loadings"}), &x, p);
+    assert_eq!(model.report().outcome, Outcome::Converged);
+    assert!(model.report().n_iter < 300, "{}", model.report().n_iter);
+    never_decreases(&model);
+    assert!(model.tensor("components").unwrap().f64s().contains(&0.0));
+    // As many factors as columns, which is the default, where there are three.
+    let model = fit(json!({"prior": "laplace-loadings"}), &simple(400, 12), p);
+    assert_eq!(model.report().outcome, Outcome::Converged);
+    never_decreases(&model);
+}
+
 /// The bound of a row by dense algebra, at the fixed point of the published updates of its variances, and the code there.
 fn dense_bound(model: &Model, row: &[f64], laplace: bool) -> (f64, Vec<f64>) {
     let (w, p) = (model.tensor("mixing").unwrap().to_matrix(), model.n_features());

@@ -220,7 +220,7 @@ fn one_row_that_outweighs_all_others_is_no_panic() {
                 // One direction is left: too few for a model with noise, and for rows that must be white.
                 Err(e) => {
                     let reasons =
-                        ["the residual variance of the array", "the rows vary along 1 directions only"];
+                        ["the residual variance of the array", "the rows vary along 1 direction only"];
                     let message = e.to_string();
                     assert!(
                         reasons.iter().any(|reason| message.contains(reason)),

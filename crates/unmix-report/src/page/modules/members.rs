@@ -1,7 +1,7 @@
 //! The members of each module by name, in lists that open on request.
 
 use super::super::{Context, of_all};
-use crate::number::count;
+use crate::number::counted;
 use crate::{caller, description};
 use maud::{Markup, html};
 use unmix::biclusters::Module;
@@ -17,7 +17,7 @@ pub(super) fn members(context: &Context<'_>, modules: &[Module]) -> Markup {
             code { (caller::modules(context.options.caller)) } "."
         }
         @for (i, m) in modules.iter().enumerate() { details.members {
-            summary { "Module " (i) ": " (count(m.rows.len() as u64)) " rows, " (count(m.columns.len() as u64)) " columns" }
+            summary { "Module " (i) ": " (counted(m.rows.len() as u64, "row")) ", " (counted(m.columns.len() as u64, "column")) }
             (list("rows", &ordered(&m.rows, |i| f64::from(m.codes[i as usize])), |i| row(context, i)))
             @for (up, name) in [(true, "positive columns"), (false, "negative columns")] {
                 @let own: Vec<u32> = m.columns.iter().zip(&m.positive).filter(|(_, sign)| **sign == up).map(|(j, _)| *j).collect();

@@ -1,6 +1,6 @@
 //! Sets of whole pictures: digits and shapes, and small photographs in colour.
 
-use crate::pictures::{cifar, numbers, opened};
+use crate::pictures::{cifar, numbers, opened, reading};
 use std::path::{Path, PathBuf};
 use unmix::datasets::{DIGIT_VARIATIONS, Pictures, digit_variations, leaves};
 use unmix::{Error, Matrix, Result, Run};
@@ -184,7 +184,7 @@ fn digits(path: &Path, n: usize, run: &Run<'_>) -> Result<Matrix<f64>> {
 }
 
 fn photos(paths: &[PathBuf], run: &Run<'_>) -> Result<Vec<Matrix<f64>>> {
-    let options = unmix_io::Options { pixels: Some(unmix_io::Pixels::Grey), ..Default::default() };
+    let options = unmix_io::Options { pixels: Some(unmix_io::Pixels::Grey), ..reading() };
     let one = |path: &PathBuf| {
         let rows = unmix_io::open_with(path, &options, run)?.rows;
         let shape = rows.features().shape.clone().unwrap_or_default();

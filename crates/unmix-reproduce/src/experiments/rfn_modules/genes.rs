@@ -3,7 +3,7 @@
 use super::fits::LEVEL;
 use super::{fits, summaries};
 use crate::lab::{Lab, map, side_by_side};
-use crate::pictures::numbers;
+use crate::pictures::{numbers, reading};
 use serde_json::{Value, json};
 use std::path::Path;
 use unmix::biclusters::{Biclusters, Module, Refits, permuted_rows, signed_biclusters};
@@ -68,7 +68,7 @@ impl Table {
         if !own.join("X.npy").is_file() {
             return Ok(None);
         }
-        let open = |name: &str| unmix_io::open_with(&own.join(name), &unmix_io::Options::default(), run);
+        let open = |name: &str| unmix_io::open_with(&own.join(name), &reading(), run);
         let rows = open("X.npy")?.rows;
         let p = rows.n_features();
         let values = numbers(rows, u64::MAX, run)?;

@@ -1,7 +1,7 @@
 //! Labelled pictures for the classifiers: variations of MNIST, generated from a seed.
 
 use crate::Options;
-use crate::pictures::unpacked;
+use crate::pictures::{reading, unpacked};
 use std::path::Path;
 use unmix::datasets::digit_variations;
 use unmix::shallow::Labelled;
@@ -108,7 +108,7 @@ fn digits(train: &Path, n: usize, run: &Run<'_>) -> Result<(Matrix<f64>, Vec<u32
     let (mut values, mut labels) = (Vec::new(), Vec::new());
     let both = [Some(train), Some(test.as_path()).filter(|path| *path != train && path.exists())];
     for path in both.into_iter().flatten() {
-        let mut rows = unmix_io::open_with(path, &unmix_io::Options::default(), run)?.rows;
+        let mut rows = unmix_io::open_with(path, &reading(), run)?.rows;
         rows.prepare(run)?;
         let count = rows.n_rows().unwrap_or(0);
         let own = unmix::with_rows!(&rows, rows => rows.read_range(0..count)?.iter().map(|v| v.to_f64()).collect::<Vec<f64>>());

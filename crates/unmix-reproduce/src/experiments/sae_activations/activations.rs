@@ -3,6 +3,7 @@
 use super::{chance, cosines, diagnostic, fit, found_again, mean, median, sorted};
 use crate::lab::{Lab, filters};
 use crate::output::shown;
+use crate::pictures::reading;
 use serde_json::{Value, json};
 use std::path::Path;
 use unmix::method::sae::{Evaluation, evaluate};
@@ -20,7 +21,7 @@ struct Activations {
 
 impl Activations {
     fn read(path: &Path, quick: bool, run: &Run<'_>) -> Result<Self> {
-        let mut rows = unmix_io::open_with(path, &unmix_io::Options::default(), run)?.rows;
+        let mut rows = unmix_io::open_with(path, &reading(), run)?.rows;
         rows.prepare(run)?;
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         if n < 20 || p < 2 {

@@ -202,7 +202,10 @@ impl<'a, T: Real> Batches<'a, T> {
         if from.batch >= self.per_epoch {
             return Err(Error::unsupported(
                 format!("continuing from batch {} of an epoch", from.batch),
-                format!("an epoch of {} has {} batches", self.rows.origin(), self.per_epoch),
+                match self.per_epoch {
+                    1 => format!("an epoch of {} has 1 batch", self.rows.origin()),
+                    n => format!("an epoch of {} has {n} batches", self.rows.origin()),
+                },
                 "give the rows and the batch size with which training began",
             ));
         }

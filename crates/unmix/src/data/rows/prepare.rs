@@ -2,7 +2,7 @@
 
 use super::Rows;
 use crate::data::{OwnedRows, RawArray, Scattered, Sparse, Spool};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::num::Real;
 use crate::run::Run;
 use crate::stats::{Entries, GatherEntries};
@@ -53,7 +53,8 @@ impl<T: Real> Rows<'_, T> {
             }
         }
         if let Some(n) = self.n_rows().filter(|n| *n != done) {
-            let found = format!("its source declares {n} rows, but its stream ended after {done}");
+            let rows = counted(n, "row");
+            let found = format!("its source declares {rows}, but its stream ended after {done}");
             return Err(Error::format(Path::new(&self.origin), found, "read it again, or declare no number"));
         }
         self.source = Box::new(spool.into_rows::<T>(p)?);

@@ -19,6 +19,10 @@ impl<T: Real> Rows<'_, T> {
 
     /// The error that names this non-finite number.
     pub(crate) fn not_finite_at(&self, method: &str, row: u64, column: usize, x: f64) -> Error {
+        if x.is_nan() && self.missing && self.is_sparse() {
+            let remedy = "make the rows dense, or leave such rows out; if the entries that are not stored are missing, too, fit matrix-completion";
+            return self.gap_of_sparse(method, row, column, remedy).of_method(method);
+        }
         Error::NotFinite {
             method: method.into(),
             row: self.number_of(row),
@@ -30,6 +34,19 @@ impl<T: Real> Rows<'_, T> {
                 _ => "-infinity",
             },
         }
+    }
+
+    /// The error for a NaN among the stored entries of sparse rows, if dense rows may have missing cells in this request. The advice of
+    /// [`Error::NotFinite`], to fill them, would be circular: the methods that fill cells are those that accept missing ones.
+    pub(crate) fn gap_of_sparse(&self, request: &str, row: u64, column: usize, remedy: &str) -> Error {
+        let (row, name) = (self.number_of(row), self.name(column));
+        let named = name.map_or(String::new(), |name| format!(" ('{name}')"));
+        Error::unsupported(
+            format!("{request} of sparse rows with missing cells"),
+            format!("row {row}, column {column}{named} is NaN, which is a missing cell of dense rows only"),
+            remedy,
+        )
+        .with(|d| (d.row, d.column, d.name) = (Some(row), Some(column), name.map(Into::into)))
     }
 
     fn first_not_finite(&self) -> Result<Option<(u64, usize, f64)>> {

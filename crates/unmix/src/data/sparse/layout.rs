@@ -1,6 +1,6 @@
 //! Compressed storage of the entries by line: a line is a row or a column.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::num::{Lines, Real};
 use std::borrow::Cow;
 
@@ -41,9 +41,10 @@ impl<'a, T: Real> Layout<'a, T> {
         let [line, place] = names;
         if places.len() != values.len() {
             return Err(wrong(format!(
-                "they have {} {place} indices for {} values",
+                "they have {} {place} {} for {}",
                 places.len(),
-                values.len()
+                if places.len() == 1 { "index" } else { "indices" },
+                counted(values.len() as u64, "value")
             )));
         }
         let most = u32::MAX as usize;

@@ -11,7 +11,7 @@ mod tests;
 
 pub use layout::Index;
 
-use crate::error::Result;
+use crate::error::{Result, there_are};
 use crate::machine::check_memory;
 use crate::num::{FillProgress, Real, Stored};
 use layout::Layout;
@@ -101,8 +101,8 @@ impl<'a, T: Real> Sparse<'a, T> {
         for &j in columns {
             if j >= self.n_features {
                 return Err(layout::wrong(format!(
-                    "there are {} columns, and column {j} is selected",
-                    self.n_features
+                    "{}, and column {j} is selected",
+                    there_are(self.n_features as u64, "column")
                 )));
             }
             let (at, numbers) = self.by_column().line(j);

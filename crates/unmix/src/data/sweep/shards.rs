@@ -21,6 +21,9 @@ pub(super) struct Shards<'a, T: Real> {
     state: Mutex<(Option<u64>, Option<Forward<'a, T>>)>,
 }
 
+/// What computes the results for a block.
+pub(super) type Step<'f, T, U> = dyn Fn(Block<'_, T>, &mut [U], &mut Workspace<T>) -> Result<()> + Sync + 'f;
+
 type Forward<'a, T> = Box<dyn Stream<T> + 'a>;
 
 impl<'a, T: Real> Shards<'a, T> {
@@ -103,7 +106,7 @@ impl<T: Real> Shards<'_, T> {
     pub(super) fn mapped<U: Real>(
         &self,
         width: usize,
-        f: &impl Fn(Block<'_, T>, &mut [U], &mut Workspace<T>) -> Result<()>,
+        f: &Step<'_, T, U>,
         buffers: &mut Buffers<T>,
         workspace: &mut Workspace<T>,
     ) -> Result<Option<(u64, Result<MappedShard<U>>)>> {
@@ -114,12 +117,17 @@ impl<T: Real> Shards<'_, T> {
         Ok(Some((taken.number, result.map(|()| MappedShard { n_rows, out }))))
     }
 
+    /// The parts of `out`, `width` numbers for every row, that hold the results for the shards, in order.
+    pub(super) fn parts<'o, U>(&self, out: &'o mut [U], width: usize) -> std::slice::ChunksMut<'o, U> {
+        out.chunks_mut(self.plan.shard_rows * width)
+    }
+
     /// Calls `f` for every block of a shard with its part of the results, of `width` numbers for a row.
-    fn map_blocks<U: Real>(
+    pub(super) fn map_blocks<U: Real>(
         &self,
         taken: &Shard,
         (out, width): (&mut [U], usize),
-        f: &impl Fn(Block<'_, T>, &mut [U], &mut Workspace<T>) -> Result<()>,
+        f: &Step<'_, T, U>,
         buffers: &mut Buffers<T>,
         workspace: &mut Workspace<T>,
     ) -> Result<()> {

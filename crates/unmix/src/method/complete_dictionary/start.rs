@@ -2,7 +2,7 @@
 
 use super::{CompleteDictionary, METHOD};
 use crate::data::{KEPT, Map, Projected, Rows, check_n_rows};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::ica::{SweptRows, View, keeps_copy};
 use crate::model::constant_columns;
 use crate::num::random::Stream;
@@ -37,7 +37,10 @@ impl CompleteDictionary {
         let (r, wanted) = (coordinates.k(), self.n_components.unwrap_or(p));
         let k = wanted.min(r);
         if k < wanted {
-            let few = if n <= p as u64 { format!(" ({n} rows of {p} columns)") } else { String::new() };
+            let few = match n <= p as u64 {
+                true => format!(" ({} of {})", counted(n, "row"), counted(p as u64, "column")),
+                false => String::new(),
+            };
             let (directions, are) = if k == 1 { ("direction", "is") } else { ("directions", "are") };
             coordinates.warnings.push(format!(
                 "the rows vary along {k} {directions} only{few}, so {k} of {wanted} atoms {are} kept"
@@ -79,7 +82,11 @@ impl CompleteDictionary {
         if rank < p {
             return Err(Error::unsupported(
                 format!("{key} with precondition=false"),
-                format!("the rows vary along {rank} directions only, and have {p} columns"),
+                format!(
+                    "the rows vary along {} only, and have {}",
+                    counted(rank as u64, "direction"),
+                    counted(p as u64, "column")
+                ),
                 "leave precondition at true, or reduce the rows by pca first",
             )
             .of_method(key)

@@ -38,7 +38,7 @@ mod variational;
 
 use super::{Accepts, Fit, Method, needs};
 use crate::data::Rows;
-use crate::error::Result;
+use crate::error::{Result, counted, there_are};
 use crate::machine::check_memory;
 use crate::model::{Model, Report};
 use crate::num::Real;
@@ -166,7 +166,8 @@ impl MatrixCompletion {
         if let Some(k) = self.n_components {
             let (n, p, origin) = (cells.n_rows_seen, rows.n_features(), rows.origin());
             check_count(k, 0..=most, || {
-                format!("{origin} has {n} rows with observed cells and {p} columns")
+                let (rows, columns) = (counted(n as u64, "row"), counted(p as u64, "column"));
+                format!("{origin} has {rows} with observed cells and {columns}")
             })?;
         }
         Ok(most)
@@ -279,9 +280,9 @@ impl MatrixCompletion {
         let free = cells.freedom(kept);
         if kept > 0 && cells.len() < free {
             out.push(format!(
-                "there are {} observed cells, fewer than the {free} degrees of freedom of {kept} factors: imputed values depend in \
-                 part on the penalty or the prior",
-                cells.len()
+                "{}, fewer than the {free} degrees of freedom of {}: imputed values depend in part on the penalty or the prior",
+                there_are(cells.len() as u64, "observed cell"),
+                counted(kept as u64, "factor")
             ));
         }
         if self.alpha == Alpha::Weight(0.0) && self.algorithm == CompletionAlgorithm::Als {

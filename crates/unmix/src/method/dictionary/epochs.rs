@@ -4,7 +4,7 @@ use super::fit::{FitResult, LEARNING};
 use super::stream::{Stream, StreamAtoms};
 use super::{DictionaryLearning, METHOD};
 use crate::data::{Batches, Features, Rows, no_columns};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::model::{Model, Outcome};
 use crate::num::threads::on_pool;
 use crate::num::{Dtype, Matrix, Real};
@@ -132,7 +132,7 @@ impl DictionaryLearning {
         match self.n_components.filter(|k| *k != stream.k) {
             None => Ok(stream),
             Some(k) => {
-                let why = format!("the model to continue from has {} atoms", stream.k);
+                let why = format!("the model to continue from has {}", counted(stream.k as u64, "atom"));
                 Err(Error::setting("n_components", k, why, format!("give {}, or leave it out", stream.k)))
             }
         }

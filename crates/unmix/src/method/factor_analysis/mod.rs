@@ -24,6 +24,7 @@
 mod factors;
 mod gaps;
 mod goodness;
+mod l1_rotation;
 mod lasso;
 mod likelihood;
 mod model;
@@ -37,7 +38,7 @@ mod sparse;
 
 use super::{Accepts, Fit, Method, needs};
 use crate::data::{Features, Rows, check_n_rows, no_columns};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::model::{Model, Sums};
 use crate::num::Real;
 use crate::num::threads::on_pool;
@@ -166,7 +167,7 @@ impl FactorAnalysis {
         let most = rows.n_counted().min(p as u64) as usize;
         let allowed = (0..=most).take_while(|&q| determined(p as f64, q as f64)).last().unwrap_or(0);
         select::best_by_cells(allowed, |q| {
-            run.stage(&format!("{q} factors"))?;
+            run.stage(&counted(q as u64, "factor"))?;
             let max_iter = self.max_iter.min(select::ITERATIONS);
             // With a prior, algorithm and scores have no effect.
             let (algorithm, scores) = match self.prior {
@@ -239,8 +240,8 @@ impl FactorAnalysis {
         match &self.noise_variance_init {
             Some(given) if given.len() != p => Err(Error::setting(
                 "noise_variance_init",
-                format!("{} numbers", given.len()),
-                format!("{origin} has {p} columns"),
+                counted(given.len() as u64, "number"),
+                format!("{origin} has {}", counted(p as u64, "column")),
                 "give one number for each column",
             )),
             _ => Ok(()),

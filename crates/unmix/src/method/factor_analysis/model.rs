@@ -255,8 +255,9 @@ pub(super) fn warnings(of: &WarningInput<'_>) -> Vec<String> {
         ));
     }
     if k < q {
+        let have = if k == 1 { "has" } else { "have" };
         out.push(format!(
-            "{k} of {q} factors have nonzero loadings: the others would not increase the likelihood"
+            "{k} of {q} factors {have} nonzero loadings: the others would not increase the likelihood"
         ));
     }
     let (free, all) = (v as f64 - q as f64, (v + q) as f64);

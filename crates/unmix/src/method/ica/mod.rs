@@ -22,7 +22,7 @@ use super::Setting;
 use super::pca::Components;
 use super::{Accepts, Fit, Method, as_map, needs};
 use crate::data::{AnyRows, Rows};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::ica::{self, Algorithm, Limits, Preparation, Search, Variance};
 use crate::machine::check_square;
 use crate::model::{Code, ComponentRole, Model};
@@ -221,7 +221,7 @@ impl Ica {
         }
         match self.w_init.as_ref().filter(|w| before.is_none() && w.len() != p) {
             Some(w) => {
-                let got = format!("a matrix of {} rows", w.len());
+                let got = format!("a matrix of {}", counted(w.len() as u64, "row"));
                 refused(
                     "w_init",
                     got,
@@ -347,7 +347,11 @@ pub(super) fn matrix(rows: &[Vec<f64>]) -> Result<Matrix<f64>> {
     if k == 0 || rows.iter().any(|r| r.len() != k) || rows.iter().flatten().any(|x| !x.is_finite()) {
         return Err(Error::setting(
             "w_init",
-            format!("{k} rows of {} numbers", rows.first().map_or(0, Vec::len)),
+            format!(
+                "{} of {}",
+                counted(k as u64, "row"),
+                counted(rows.first().map_or(0, Vec::len) as u64, "number")
+            ),
             "must be a square matrix of finite numbers",
             "give as many rows as columns, one for each source",
         ));

@@ -3,7 +3,7 @@
 use crate::choices::choices;
 use crate::ica::Order;
 use crate::method::pca::Components;
-use crate::model::{Axis, Kind, settings};
+use crate::model::{Axis, FitKind, Kind, settings};
 use crate::stats::Contrast;
 use serde::{Deserialize, Serialize};
 
@@ -58,7 +58,9 @@ settings! {
         /// Subtract the mean of every column.
         pub center: bool = true, Kind::BOOL;
         /// Divide every column by its standard deviation first, so that the directions that whitening drops do not depend on units.
-        pub standardize: bool = false, Kind::BOOL;
+        pub standardize: bool = false,
+            Kind::BOOL,
+            unless(FitKind::Incremental, "the sources of incremental fits do not depend on the units of the columns");
         /// Order of the sources: by the variance of their back-projection, by kurtosis, or as the solver found them.
         pub order: Order = "variance", Kind::Words(Order::NAMES);
     }

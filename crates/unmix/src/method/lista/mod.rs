@@ -104,29 +104,27 @@ impl Lista {
     /// Refuses codes whose number of rows or columns is wrong.
     fn check_codes(&self, n: u64, m: usize, origin: &str) -> Result<()> {
         let Some(codes) = &self.codes else { return Ok(()) };
-        let shape = format!("{} x {}", codes.rows(), codes.cols());
-        let (why, remedy) = match () {
+        let shape = || format!("{} x {}", codes.rows(), codes.cols());
+        // "codes must have" has a form for each caller.
+        let (got, why, remedy) = match () {
             () if codes.cols() != m => {
-                let why = format!(
-                    "the number of atoms is {m}, and the codes have {} a row",
-                    counted(codes.cols() as u64, "number")
-                );
-                (why, "give a number for each atom")
+                let why = format!("must have {}, one for each atom", counted(m as u64, "column"));
+                (shape(), why, "")
             }
             () if codes.rows() as u64 != n => {
-                let why =
-                    format!("{origin} has {}, and there are codes of {}", counted(n, "row"), codes.rows());
-                (why, "give the codes of the rows of the fit")
+                let why = format!("must have {}, one for each row of {origin}", counted(n, "row"));
+                (shape(), why, "give the codes of the rows of the fit")
             }
             () => match codes.as_slice().iter().position(|x| !x.is_finite()) {
                 None => return Ok(()),
                 Some(at) => {
-                    let why = format!("row {}, column {} is not finite", at / m, at % m);
-                    (why, "leave out such rows of the codes and of the data")
+                    let got = format!("{} in row {}, column {}", codes.as_slice()[at], at / m, at % m);
+                    let why = "must have finite numbers only".into();
+                    (got, why, "leave out such rows of the codes and of the data")
                 }
             },
         };
-        Err(Error::setting("codes", shape, why, remedy))
+        Err(Error::setting("codes", got, why, remedy))
     }
 }
 

@@ -5,7 +5,7 @@ use super::em::{Cells, EmResult};
 use super::model::Estimate;
 use super::solution::{FitDetails, Problem, Size, criteria, parameters};
 use crate::data::{Rows, check_n_rows};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::model::{Report, constant_columns};
 use crate::num::Real;
 use crate::run::Run;
@@ -74,7 +74,8 @@ impl Problem {
             report.not_comparable = Some(UNBOUNDED);
             let has_floor = self.method.settings.iter().any(|s| s.name == "noise_floor");
             let floor = if has_floor { ", or set noise_floor, as in noise_floor=1e-8" } else { "" };
-            report.warnings.push(format!("with {k} components {UNBOUNDED}: choose fewer{floor}"));
+            let components = counted(k as u64, "component");
+            report.warnings.push(format!("with {components} {UNBOUNDED}: choose fewer{floor}"));
         }
         report.fit = Some(criteria(n * value, n, parameters((size.p, report.n_constant), &vec![1; k])));
         let blocks = if self.blocks { bic_blocks(&estimate.variance, k, n) } else { Vec::new() };
@@ -188,7 +189,10 @@ pub(crate) fn check_count_of_cells(
     observed: &ObservedCells,
     origin: &str,
 ) -> Result<()> {
-    check_count(k, 0..=most, || format!("only {} rows of {origin} have an observed cell", observed.n_rows()))
+    check_count(k, 0..=most, || match observed.n_rows() {
+        1 => format!("only 1 row of {origin} has an observed cell"),
+        n => format!("only {n} rows of {origin} have an observed cell"),
+    })
 }
 
 /// Counts, means and sums of squares of the observed cells of `rows`, for the method `key`. One sweep.

@@ -74,12 +74,12 @@ impl Ppca {
         super::from_settings(SETTINGS, given)
     }
 
-    /// Fits. NaN is a missing cell.
+    /// Fits. NaN is a missing cell of dense rows.
     ///
     /// # Errors
     ///
-    /// Infinities, fewer than two rows, no column that varies, a column without an observed cell; as many components as columns or rows; no
-    /// residual variance, unless `noise_floor` is given; errors of the source.
+    /// Infinities, NaN in sparse rows, fewer than two rows, no column that varies, a column without an observed cell; as many components as columns or
+    /// rows; no residual variance, unless `noise_floor` is given; errors of the source.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         let by = |settings: &Map<String, Value>, rows: &mut Rows<'_, T>, run: &Run<'_>| {
             Self::from_settings(settings)?.fit(rows, run)

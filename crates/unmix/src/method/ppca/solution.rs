@@ -2,11 +2,11 @@
 
 use super::blocks::{bic_blocks, bic_blocks_of_any};
 use super::model::Estimate;
-use super::settings::{Algorithm, SETTINGS};
+use super::settings::Algorithm;
 use crate::data::{Features, Rows, check_n_rows};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::method::as_map;
-use crate::model::{Method, Model, Report, Setting, Sums, Tensor, constant_columns, entry};
+use crate::model::{FitKind, Method, Model, Report, Sums, Tensor, constant_columns, without_effect_in};
 use crate::num::{Dtype, Real};
 use crate::run::Run;
 use crate::select::{FitBy, Spectrum, size_by};
@@ -14,7 +14,7 @@ use crate::spectrum::{
     self, Components, Covariance, Decomposition, Request, Solver, auto_solver, check_count, check_total,
 };
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// Components of equal variance.
 #[derive(Clone, Debug, PartialEq)]
@@ -166,15 +166,18 @@ impl Problem {
         let most = size.most();
         let limit = || {
             format!(
-                "{origin} has {n} rows and {p} columns (n_features={p}), and components must be fewer than both, since at least one \
-                 direction is left to the noise"
+                "{origin} has {} and {} (n_features={p}), and components must be fewer than both, since at least one \
+                 direction is left to the noise",
+                counted(n, "row"),
+                counted(p as u64, "column")
             )
         };
         match (&self.groups, self.n_components) {
             (Some(Groups::Sizes(sizes)), requested) => {
                 let sum = sizes.iter().fold(0usize, |sum, d| sum.saturating_add(*d));
                 if let Some(k) = requested.filter(|k| *k != sum) {
-                    let why = format!("the blocks of groups={sizes:?} have {sum} components");
+                    let sum = counted(sum as u64, "component");
+                    let why = format!("the blocks of groups={sizes:?} have {sum}");
                     return Err(Error::setting(
                         "n_components",
                         k,
@@ -184,7 +187,8 @@ impl Problem {
                 }
                 match sum > most {
                     true => {
-                        let remedy = format!("choose blocks of at most {most} components together");
+                        let most = counted(most as u64, "component");
+                        let remedy = format!("choose blocks of at most {most} together");
                         Err(Error::setting("groups", format!("{sizes:?}"), limit(), remedy))
                     }
                     false => Ok(()),
@@ -322,7 +326,7 @@ impl Problem {
     pub(super) fn no_noise(&self, k: usize, size: Size<'_>, rank: Option<usize>) -> Error {
         let vary = rank.map_or(String::new(), |rank| format!(", of rank {rank},"));
         Error::unsupported(
-            format!("{} with {k} components", self.method.key),
+            format!("{} with {}", self.method.key, counted(k as u64, "component")),
             format!(
                 "the residual variance of {}{vary} would be 0, and the likelihood unbounded",
                 size.origin
@@ -352,7 +356,7 @@ impl Problem {
         if report.settings.contains_key("algorithm") {
             report.settings.insert("algorithm".into(), report.solver.clone().into());
         } else if report.solver == "closed-form" {
-            report.warnings.extend(without_iterations(&settings));
+            report.warnings.extend(without_effect_in(FitKind::Complete, self.method.settings, &settings));
         }
         report.end(run);
         let sizes: Vec<f64> = blocks.iter().map(|d| *d as f64).collect();
@@ -413,14 +417,4 @@ fn averaged(variance: &mut [f64], blocks: &[usize]) {
         block.fill(mean);
         rest = others;
     }
-}
-
-/// Sentences about settings of the iterations that are not at their defaults, for a method without the setting `algorithm`, by whose value
-/// they would have conditions.
-fn without_iterations(settings: &Map<String, Value>) -> Vec<String> {
-    let changed = |s: &&Setting| settings.get(s.name).is_some_and(|value| *value != s.default_value());
-    let sentence = |s: &Setting| {
-        format!("{}={} has no effect here: only missing cells require iterations", s.name, settings[s.name])
-    };
-    ["tol", "max_iter"].map(|name| entry(SETTINGS, name)).iter().filter(changed).map(sentence).collect()
 }

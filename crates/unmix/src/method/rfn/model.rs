@@ -2,7 +2,7 @@
 
 use super::{FitResult, METHOD, Task};
 use crate::data::Rows;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::method::as_map;
 use crate::model::{
     Code, Gate, Gaussian, LinearDecoder, Model, NonNegative, Report, Tensor, Tensors, constant_columns,
@@ -104,9 +104,9 @@ impl Task<'_> {
         out.extend(certificate_warning(found.more.get("certificate")));
         if found.jittered > 0 {
             out.push(format!(
-                "the second moments of the codes were numerically singular in {} iterations, and were regularised by at most 1e-6 of \
+                "the second moments of the codes were numerically singular in {}, and were regularised by at most 1e-6 of \
                  their mean",
-                found.jittered
+                counted(found.jittered, "iteration")
             ));
         }
         out

@@ -35,7 +35,7 @@ mod settings;
 
 use super::{Accepts, Fit, Method, needs};
 use crate::data::{Rows, check_n_rows};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::machine::check_memory;
 use crate::model::{Code, ComponentRole, Model, Outcome, constant_columns};
 use crate::num::random::Stream;
@@ -144,8 +144,12 @@ impl Rica {
             let task = named.task(rows, run)?;
             if w.rows() != task.k {
                 return Err(Error::unsupported(
-                    format!("the cost of {} features", w.rows()),
-                    format!("rows of {} coordinates have at most {}", task.coordinates.k(), task.k),
+                    format!("the cost of {}", counted(w.rows() as u64, "feature")),
+                    format!(
+                        "rows of {} have at most {}",
+                        counted(task.coordinates.k() as u64, "coordinate"),
+                        task.k
+                    ),
                     "give fewer features",
                 ));
             }

@@ -49,6 +49,33 @@ pub(super) struct Cells {
     pub(super) deviation: f64,
 }
 
+/// `numbers` of the rows, 0 for missing cells, and the mask of observed cells, which is empty if none is missing.
+///
+/// # Errors
+///
+/// Infinities.
+fn masked<T: Real>(key: &str, rows: &Rows<'_, T>, numbers: Vec<T>) -> Result<(Matrix<f64>, Vec<bool>)> {
+    let (n, p) = (rows.n_rows().unwrap_or(0) as usize, rows.n_features());
+    let (mut x, mut observed) = (Matrix::zeros(n, p), Vec::new());
+    for (at, (to, from)) in x.as_mut_slice().iter_mut().zip(&numbers).enumerate() {
+        let value = from.to_f64();
+        let missing = rows.is_missing(value);
+        if !value.is_finite() && !missing {
+            return Err(rows.not_finite_at(key, (at / p) as u64, at % p, value));
+        }
+        match missing {
+            true => {
+                if observed.is_empty() {
+                    observed = vec![true; numbers.len()];
+                }
+                observed[at] = false;
+            }
+            false => *to = value,
+        }
+    }
+    Ok((x, observed))
+}
+
 impl Cells {
     /// Reads the rows, and centres and scales them as `how` requires.
     ///
@@ -70,26 +97,7 @@ impl Cells {
             "fit fewer rows or columns",
         )?;
         run.stage("rows")?;
-        let numbers = rows.picked((0..n).collect(), run)?;
-        let mut observed = Vec::new();
-        let mut x = Matrix::zeros(n as usize, p);
-        for (at, (to, from)) in x.as_mut_slice().iter_mut().zip(&numbers).enumerate() {
-            let value = from.to_f64();
-            let missing = rows.is_missing(value);
-            if !value.is_finite() && !missing {
-                return Err(rows.not_finite_at(key, (at / p) as u64, at % p, value));
-            }
-            match missing {
-                true => {
-                    if observed.is_empty() {
-                        observed = vec![true; numbers.len()];
-                    }
-                    observed[at] = false;
-                }
-                false => *to = value,
-            }
-        }
-        drop(numbers);
+        let (x, observed) = masked(key, rows, rows.picked((0..n).collect(), run)?)?;
         let n_observed =
             if observed.is_empty() { x.as_slice().len() } else { observed.iter().filter(|s| **s).count() };
         let has = |i: usize, j: usize| observed.is_empty() || observed[i * p + j];

@@ -3,7 +3,7 @@
 use super::start::chosen;
 use crate::autoencoder::{Evaluation, evaluate, evaluate_until};
 use crate::data::Rows;
-use crate::error::Result;
+use crate::error::{Result, counted};
 use crate::model::{Encoder, map_of};
 use crate::num::{Matrix, Real};
 use crate::run::Run;
@@ -52,8 +52,9 @@ pub(in crate::method) fn measured<T: Real>(
     let x = sample(late)?;
     let used = evaluate(encoder, &*map, &x, decoding);
     let warning = format!(
-        "the use of the units, by which they are ordered, was measured on {late} rows instead of {all}, because the \
-         fit was ended early"
+        "the use of the units, by which they are ordered, was measured on {} instead of {all}, because the \
+         fit was ended early",
+        counted(late, "row")
     );
     Ok(Measured { used, x, warning: Some(warning) })
 }

@@ -68,8 +68,20 @@ pub(super) const METHOD: Method = Method {
     spec: |given| Ok(Box::new(SparseAutoencoder::from_settings(given)?)),
     code: model::code,
     density: None,
-    memory: |_, p| vec![("adam", super::needs::of_fit(p as u64, p, 70))],
+    memory: |_, p| {
+        // By default there are four units for each column.
+        let of_units = |m: u64| super::needs::of_fit(m / 4, p, 70);
+        let mut solvers = vec![("adam", of_units(4 * p as u64))];
+        if p > WIDE {
+            solvers.push(("adam with 1024 units", of_units(1024)));
+        }
+        solvers
+    },
 };
+
+/// Number of columns above which memory is also estimated for a fit of fewer units: the default number, four for each column, needs more memory
+/// than most machines have, and rows as wide as whole pictures are fitted by fewer.
+const WIDE: usize = 8192;
 
 impl SparseAutoencoder {
     /// From settings by name.

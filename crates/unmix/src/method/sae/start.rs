@@ -4,7 +4,7 @@ use super::settings::{Init, L0, LearningRate};
 use super::{METHOD, SparseAutoencoder};
 use crate::autoencoder::{Activation, DeadUnit, Parameters, random_atoms};
 use crate::data::Rows;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::machine::check_memory;
 use crate::num::random::Stream;
 use crate::num::{Dtype, Matrix, Real, kernel};
@@ -145,7 +145,7 @@ impl SparseAutoencoder {
         }
         if atoms.cols() != p {
             return refused(
-                format!("the rows have {p} columns"),
+                format!("the rows have {}", counted(p as u64, "column")),
                 "give atoms as rows, with as many columns as the data",
             );
         }

@@ -15,7 +15,7 @@ use crate::autoencoder::{
     Activation, AutoencoderLearner, AutoencoderState, Parameters, PenaltyControl, Terms, Training, evaluate,
 };
 use crate::data::{Batch, Features, Position, Rows, no_columns};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::learn::{Optimiser, Schedule, Trainer, TrainerState};
 use crate::model::{Model, Outcome, Tensors, map_of};
 use crate::num::{Dtype, Matrix, Real};
@@ -174,7 +174,7 @@ impl SparseAutoencoder {
     /// Rejects settings that are inconsistent with an existing stream.
     fn checked<U: Real>(&self, stream: Stream<U>) -> Result<Stream<U>> {
         if let Some(m) = self.n_components.filter(|m| *m != stream.m) {
-            let why = format!("the model to continue from has {} units", stream.m);
+            let why = format!("the model to continue from has {}", counted(stream.m as u64, "unit"));
             return Err(Error::setting(
                 "n_components",
                 m,

@@ -36,7 +36,7 @@ mod verdicts;
 use super::neural_pca::variants;
 use super::{Accepts, Fit, Method, Variant, needs};
 use crate::data::{Rows, check_n_rows};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted, there_are};
 use crate::model::Model;
 use crate::neural::gpm::{FixedPoint, GpmOptions};
 use crate::neural::nonlinearity::Nonlinearity;
@@ -124,10 +124,10 @@ impl SigmaPca {
         if let Widths::Each(a) = &*self.widths()
             && a.len() != k
         {
-            let why = format!("there are {k} components");
+            let why = there_are(k as u64, "component");
             return Err(Error::setting(
                 "a",
-                format!("{} numbers", a.len()),
+                counted(a.len() as u64, "number"),
                 why,
                 "give one number for each, or one for all",
             ));

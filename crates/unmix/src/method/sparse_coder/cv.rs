@@ -5,7 +5,7 @@
 
 use super::solver::Solver;
 use crate::data::Rows;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted, there_are};
 use crate::num::parallel;
 use crate::num::random::Stream;
 use crate::num::threads::on_pool;
@@ -65,7 +65,9 @@ pub(super) fn curve<T: Real>(
         return Err(Error::unsupported(
             "alpha='cv'",
             format!(
-                "it needs a row without missing cells and 2 columns, but there are {n} such rows and {p} columns"
+                "it needs a row without missing cells and 2 columns, but {} and {}",
+                there_are(n as u64, "such row"),
+                counted(p as u64, "column")
             ),
             "give alpha as a number",
         ));

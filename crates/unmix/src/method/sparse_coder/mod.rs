@@ -273,10 +273,10 @@ impl SparseCoder {
         }
         if self.algorithm != Algorithm::Omp && coded.not_converged > 0.0 {
             out.push(format!(
-                "{} not reach a relative duality gap of {:e} in {} iterations: the worst is {:.3e}",
+                "{} not reach a relative duality gap of {:e} in {}: the worst is {:.3e}",
                 many(coded.not_converged as u64, "row did", "rows did"),
                 solver.rules.tol,
-                self.max_iter,
+                counted(self.max_iter, "iteration"),
                 coded.worst_gap
             ));
         }

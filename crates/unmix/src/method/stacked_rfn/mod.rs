@@ -96,7 +96,10 @@ impl StackedRfn {
             if dead {
                 return Err(Error::unsupported(
                     format!("layer {i} of {}", METHOD.key),
-                    format!("all of its {} units are 0 in every row", layer.n_codes()),
+                    match layer.n_codes() {
+                        1 => "its only unit is 0 in every row".into(),
+                        l => format!("all of its {l} units are 0 in every row"),
+                    },
                     "choose a larger prior_mean for that layer, or fewer layers",
                 )
                 .of_method(METHOD.key));

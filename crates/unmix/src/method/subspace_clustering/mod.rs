@@ -34,8 +34,8 @@ mod table;
 
 use super::{Accepts, Fit, Method, as_map};
 use crate::data::{Features, Rows, check_n_rows, no_columns};
-use crate::error::{Error, Result};
-use crate::model::{Model, Outcome, Report, canonical_sign, values_in_words};
+use crate::error::{Error, Result, counted, there_are};
+use crate::model::{Model, Outcome, Report, canonical_sign, entry, init_without_effect};
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use crate::solve::Limits;
@@ -43,7 +43,7 @@ use crate::spectrum::Bounds;
 use mixture::{InitialMixture, MixtureResult, Part, PpcaMixture, initial_parts};
 use refine::{KSubspaces, RefinementResult, SubspaceFit, nearest};
 use serde_json::{Map, Value};
-use settings::{ITERATED, SETTINGS};
+use settings::SETTINGS;
 use table::Table;
 
 #[doc(hidden)]
@@ -152,7 +152,7 @@ impl SubspaceClustering {
     /// Rejects numbers of clusters and of dimensions that are too large for the rows, or inconsistent.
     fn check(&self, bounds: Bounds<'_>) -> Result<()> {
         if let Some(k) = self.n_clusters.filter(|k| *k as u64 > bounds.n) {
-            let why = format!("{} has {} rows", bounds.origin, bounds.n);
+            let why = format!("{} has {}", bounds.origin, counted(bounds.n, "row"));
             return Err(Error::setting(
                 "n_clusters",
                 k,
@@ -167,7 +167,7 @@ impl SubspaceClustering {
                 if self.n_clusters.is_none_or(|k| k != list.len()) {
                     let (why, remedy) = match self.n_clusters {
                         Some(k) => (
-                            format!("there are {k} clusters"),
+                            there_are(k as u64, "cluster"),
                             "give one dimension for each cluster, or one number for all",
                         ),
                         None => (
@@ -348,8 +348,9 @@ impl SubspaceClustering {
         bases.iter_mut().for_each(|basis| canonical_sign(basis, dtype.eps()));
         let empty = counts.iter().filter(|n| **n == 0).count();
         if empty > 0 {
+            let have = if empty == 1 { "has" } else { "have" };
             warnings.push(format!(
-                "{empty} of {} clusters have no rows: choose a smaller n_clusters",
+                "{empty} of {} clusters {have} no rows: choose a smaller n_clusters",
                 bases.len()
             ));
         }
@@ -370,8 +371,11 @@ impl SubspaceClustering {
         report.warnings = warnings;
         report.warnings.extend(self.far_from_0(table));
         report.warnings.extend(self.no_clusters(&dimensions, table.p()));
-        report.warnings.extend(self.unused_start(run));
         let settings = as_map(self);
+        // Clusters by affinities alone are computed without iterations.
+        if run.init.is_some() {
+            report.warnings.extend(init_without_effect(&entry(SETTINGS, "max_iter"), &settings));
+        }
         report.settings = settings.clone();
         report.settings.insert("n_clusters".into(), bases.len().into());
         report.settings.insert("n_components".into(), dimensions.into());
@@ -392,13 +396,6 @@ impl SubspaceClustering {
              through 0; choose center=true, unless 0 has a meaning in these columns"
                 .into()
         })
-    }
-
-    /// The warning that a model to start from is not used: clusters by affinities alone are computed without iterations.
-    fn unused_start(&self, run: &Run<'_>) -> Option<String> {
-        let listed = || values_in_words(&ITERATED, " or ");
-        (run.init.is_some() && !self.algorithm.iterates())
-            .then(|| format!("init has no effect here: init is used only with algorithm={}", listed()))
     }
 
     /// The warning that a single cluster, in a subspace of nearly all columns, is not informative.

@@ -78,4 +78,4 @@ impl Algorithm {
 }
 
 /// Algorithms that iterate.
-pub(super) const ITERATED: [&str; 3] = ["\"ssc+k-subspaces\"", "\"k-subspaces\"", "\"ppca-mixture\""];
+const ITERATED: [&str; 3] = ["\"ssc+k-subspaces\"", "\"k-subspaces\"", "\"ppca-mixture\""];

@@ -20,6 +20,17 @@ pub(crate) const NEVER: &[&[Condition]] = &[&[("", &[])]];
 /// any except x; several of these exclude each of them.
 pub type Condition = (&'static str, &'static [&'static str]);
 
+/// What a fit may be besides its settings, so that some of these have no effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FitKind {
+    /// It starts from a model.
+    FromModel,
+    /// It is incremental.
+    Incremental,
+    /// No cell of its rows is missing.
+    Complete,
+}
+
 /// What `n_iter` of a report counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -73,8 +84,8 @@ pub struct Setting {
     pub also_accepts: &'static [&'static str],
     /// Cases in which it has an effect: all conditions of at least one of these lists hold; always, if there are none.
     pub only: &'static [&'static [Condition]],
-    /// Whether it has an effect only in fits without a model to start from: it is about starts that this model replaces.
-    without_init: bool,
+    /// Fits in which it has no effect whatever the other settings are, and why.
+    unless: Option<(FitKind, &'static str)>,
     /// What `n_iter` counts in fits in which it has an effect and is not null.
     counting: Counted,
     /// A possible number, for messages.
@@ -102,7 +113,7 @@ impl Setting {
             with_rows,
             also_accepts: &[],
             only,
-            without_init: false,
+            unless: None,
             counting: Counted::Iterations,
             example,
             of_other_words,
@@ -116,9 +127,14 @@ impl Setting {
         Self { only: cases, ..self }
     }
 
-    /// Restricts its effect to fits without a model to start from.
+    /// Restricts its effect to fits of another kind; `why` is a clause, as in "only missing cells require iterations".
+    pub(crate) const fn unless(self, kind: FitKind, why: &'static str) -> Self {
+        Self { unless: Some((kind, why)), ..self }
+    }
+
+    /// Restricts its effect to fits without a model to start from: it is about starts that this model replaces.
     pub(crate) const fn without_init(self) -> Self {
-        Self { without_init: true, ..self }
+        self.unless(FitKind::FromModel, "one start is made, from the given model")
     }
 
     /// Sets what `n_iter` counts in fits in which it has an effect and is not null; iterations otherwise.
@@ -158,7 +174,7 @@ impl Setting {
 
     /// The same setting with other allowed values, of a method that says itself when it has an effect.
     pub(crate) const fn with_kind(self, kind: Kind) -> Self {
-        Self { kind, only: &[], without_init: false, ..self }
+        Self { kind, only: &[], unless: None, ..self }
     }
 
     /// Marks its range as checked by the fit, because it depends on the rows.
@@ -218,8 +234,12 @@ impl Setting {
                 shown(value)
             ));
         }
-        let cases: Vec<String> = self.only.iter().map(|case| case_in_words(case)).collect();
-        Some(unused(name, value, &cases.join(", or ")))
+        Some(unused(name, value, &self.cases_in_words()))
+    }
+
+    /// The cases in which it has an effect: "with solver='sgd', or if variant is given".
+    fn cases_in_words(&self) -> String {
+        self.only.iter().map(|case| case_in_words(case)).collect::<Vec<_>>().join(", or ")
     }
 
     /// The default as a value.
@@ -329,7 +349,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// Values that are written as JSON, as messages have them.
-pub(crate) fn values_in_words(values: &[&str], join: &str) -> String {
+fn values_in_words(values: &[&str], join: &str) -> String {
     values.iter().map(|text| shown(&Setting::parsed(text))).collect::<Vec<_>>().join(join)
 }
 
@@ -377,17 +397,26 @@ fn unused(name: &str, value: &Value, condition: &str) -> String {
     format!("{name}={} has no effect here: {name} is used only {condition}", shown(value))
 }
 
-/// Sentences about `given` settings of the starts of a fit that are not at their defaults, although it started from a model.
-pub(crate) fn replaced_by_init(settings: &[Setting], given: &Map<String, Value>) -> Vec<String> {
-    let changed =
-        |s: &&Setting| given.get(s.name).is_some_and(|value| !same_value(value, &s.default_value()));
-    // Where it has no effect in any case, there is another sentence.
-    let replaced = settings.iter().filter(|s| s.without_init && s.has_effect(given)).filter(changed);
+/// Sentences about `given` settings that are not at their defaults and have no effect in a fit of this kind.
+pub(crate) fn without_effect_in(
+    kind: FitKind,
+    settings: &[Setting],
+    given: &Map<String, Value>,
+) -> Vec<String> {
     let sentence = |s: &Setting| {
-        let value = shown(given.get(s.name)?);
-        Some(format!("{}={value} has no effect here: one start is made, from the given model", s.name))
+        let (_, why) = s.unless.filter(|(unless, _)| *unless == kind)?;
+        let value = given.get(s.name).filter(|value| !same_value(value, &s.default_value()))?;
+        // Where it has no effect in any case, there is another sentence.
+        s.has_effect(given).then(|| format!("{}={} has no effect here: {why}", s.name, shown(value)))
     };
-    replaced.filter_map(sentence).collect()
+    settings.iter().filter_map(sentence).collect()
+}
+
+/// The sentence that a model to start from, `init`, has no effect in combination with the `given` settings; none where it is used. It is used
+/// where the setting `limit` is, which ends the iterations.
+pub(crate) fn init_without_effect(limit: &Setting, given: &Map<String, Value>) -> Option<String> {
+    let sentence = || format!("init has no effect here: init is used only {}", limit.cases_in_words());
+    (!limit.has_effect(given)).then(sentence)
 }
 
 /// A sentence if the setting `name` is not at its default although the table `table` is given in its place: tables are not among the settings

@@ -32,13 +32,8 @@ macro_rules! plain {
             }
             #[inline(always)]
             unsafe fn times_plus(self, b: Self, c: Self) -> Self {
-                Self(std::array::from_fn(|i| {
-                    // Fused multiply-add is a function call if the processor does not have it.
-                    match cfg!(target_arch = "aarch64") {
-                        true => self.0[i].mul_add(b.0[i], c.0[i]),
-                        false => self.0[i] * b.0[i] + c.0[i],
-                    }
-                }))
+                // Fused multiply-add would be a function call on a processor without it.
+                Self(std::array::from_fn(|i| self.0[i] * b.0[i] + c.0[i]))
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut $t) {

@@ -4,7 +4,7 @@ use super::super::{Activation, L0, METHOD, SparseAutoencoder};
 use super::config::Config;
 use super::{CONFIG, ORIGIN, Origin, Precision, WEIGHTS};
 use crate::data::Features;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::method::as_map;
 use crate::model::{Model, Report, Tensor, Tensors};
 use crate::num::{Dtype, Matrix, kernel};
@@ -184,7 +184,7 @@ fn folded(
     path: &Path,
 ) -> Result<(usize, usize, NamedArrays)> {
     if let Some(k) = config.k.filter(|k| *k > m) {
-        let found = format!("it has {m} units, but k in {CONFIG} is {k}");
+        let found = format!("it has {}, but k in {CONFIG} is {k}", counted(m as u64, "unit"));
         return Err(Error::format(path, found, "check that the two files belong together"));
     }
     if !config.centred {
