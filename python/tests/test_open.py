@@ -652,3 +652,23 @@ def test_lists_of_cells_are_refused_where_they_have_no_meaning(tmp_path):
             cells(text).shape
     with pytest.warns(UserWarning, match="are rows and columns numbered from 1"):
         cells("a,b,c\n1,1,3\n1,2,4\n").read()
+
+
+def test_modules_parts_and_references_accept_a_handle(tmp_path):
+    X = np.abs(np.random.default_rng(0).normal(size=(60, 5)))
+    X[:20, :2] += 4
+    np.save(tmp_path / "x.npy", X)
+    handle = unmix.open(tmp_path / "x.npy")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = unmix.biclusters(unmix.RFN(2, max_iter=20, random_state=0).fit(X), X, n_starts=0)
+        ica = unmix.ICA(2, random_state=0).fit(X)
+    for rows in (handle, tmp_path / "x.npy", X):
+        for i in range(len(found)):
+            np.testing.assert_array_equal(found.get_submatrix(i, rows), X[np.ix_(*found.get_indices(i))])
+    low_rank = unmix.RobustPCA(noise=0.0).fit(X)
+    drawn = [unmix.plot.parts(low_rank, rows).axes[0].lines[0].get_ydata() for rows in (handle, X)]
+    np.testing.assert_array_equal(*drawn)
+    np.testing.assert_array_equal(ica.match(handle, X), ica.match(X, handle))
+    with pytest.raises(ValueError, match="a handle or an array together with X; X is not given"):
+        ica.match(handle)

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _unmix
 from ._html import table
-from ._input import row_names, warn
+from ._input import in_memory, row_names, warn
 from ._options import default_of, seconds
 from ._stability import _fitted, _seed_of
 from ._threads import threads_here
@@ -175,6 +175,38 @@ class Biclusters(BiclusterMixin):
         for name, sign in {"positive": 1, "negative": -1}.items():
             columns[name] = [", ".join(names[j] for j in np.flatnonzero(row == sign)) for row in self.signs_]
         return columns
+
+    def get_submatrix(self, i: int, data: Rows) -> ArrayOrSparse:
+        """Return the part of the rows that belongs to a module.
+
+        The rows of files are read into memory.
+
+        Parameters
+        ----------
+        i : int
+            Index of the module.
+        data : array-like or sparse matrix of shape (n_samples, n_features), path or Files
+            The rows.
+
+        Returns
+        -------
+        ndarray or sparse matrix
+            The rows of the module, with its columns.
+
+        See Also
+        --------
+        get_indices : Rows and columns of one module.
+
+        Examples
+        --------
+        >>> import unmix
+        >>> X = unmix.datasets.rare_modules(seed=0)
+        >>> model = unmix.RFN(10, max_iter=20, random_state=0).fit(X)
+        >>> found = unmix.biclusters(model, X, n_starts=0)
+        >>> found.get_submatrix(0, X).shape == found.get_shape(0)
+        True
+        """
+        return super().get_submatrix(i, in_memory(data))
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table with a line for each module.

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from ._types import AxesOfPanels
+    from ._types import AxesOfPanels, Rows
     from .robust import RobustPCA
 
 
 def parts(
     model: RobustPCA,
-    X: ArrayLike | None = None,
+    X: Rows | None = None,
     rows: Sequence[int] = (0,),
     shape: tuple[int, int] | None = None,
     axes: AxesOfPanels | None = None,
@@ -39,7 +39,7 @@ def parts(
     ----------
     model : RobustPCA
         The fitted model.
-    X : array-like of shape (n_samples, n_features), default=None
+    X : array-like of shape (n_samples, n_features), path or Files, default=None
         Rows without missing cells; None for those of the fit, which only the estimator that was fitted to them holds, and which may have
         missing cells.
     rows : sequence of int, default=(0,)
@@ -74,7 +74,7 @@ def parts(
         low, sparse = model.low_rank_[list(rows)], model.sparse_[list(rows)]
         whole = np.asarray(dense(model._rows_of_fit), dtype=float)[list(rows)]
     else:
-        whole = np.asarray(X, dtype=float)[list(rows)]
+        whole = np.asarray(dense(X), dtype=float)[list(rows)]
         low = model._low_rank(whole)
         sparse = model._sparse(whole, low)
     p = low.shape[1]

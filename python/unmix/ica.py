@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._components import chosen, in_frame
 from ._input import _is_path, counted, dense, in_memory, in_memory_by_names
 from ._parameters import ICAParameters
+from ._read import Files
 from ._sklearn import _fit_context, available_if
 from ._sources import Sources
 from ._stream import learn_more
@@ -357,6 +358,8 @@ class ICA(ICAParameters, Sources):
             sources = self._model.encode(self._rows(X), self._run_arguments())
             channels = np.asarray(dense(reference), dtype=np.float64)
             return _correlations(sources, channels.reshape(len(channels), -1))
+        if isinstance(reference, Files):
+            raise ValueError("reference must be columns that the model was fitted on, or a handle or an array together with X; X is not given")
         names: Any = [reference] if isinstance(reference, (str, Integral)) else reference
         columns = [self._column(name) for name in names]
         # Second moments of the sources, which are uncorrelated with variance 1 if they are a rotation of whitened coordinates.

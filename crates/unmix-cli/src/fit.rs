@@ -137,7 +137,7 @@ fn rows(args: &Fit, files: &[PathBuf], run: &Run<'_>) -> Result<(AnyRows<'static
     let rows = names::given(rows, args.reading.given_names()?)?;
     let rows = match weights {
         None => rows,
-        Some(weights) => rows.weighted(weights)?,
+        Some(weights) => rows.weighted(weights).map_err(|e| weights::named_as_given(args, e))?,
     };
     Ok((rows, n_notes))
 }

@@ -5,13 +5,13 @@ use crate::failure::{Done, Failure};
 use crate::input;
 use crate::output::{Output, Shape, TableWriter};
 use crate::progress::Progress;
-use crate::side_file;
+use crate::{side_file, terminal};
 use std::path::{Path, PathBuf};
 use unmix::data::{Sink, VecSink, Workspace};
 use unmix::internal::error::counted;
 use unmix::internal::num::Block;
 use unmix::{Dtype, Error, Matrix, Model, Rows, Run, metrics, with_rows};
-use unmix_io::{Input, Options};
+use unmix_io::{Input, Missing, Options};
 
 /// Writes a row for each component: its number, and its correlation with every reference.
 pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Score) -> Done {
@@ -25,7 +25,7 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
         crate::apply::warn_unsolved(&model.encode(rows, &run, &mut sink)?);
         table(&sink.0, model.n_codes())
     });
-    let (mut names, mut columns) = (Vec::new(), Vec::new());
+    let (mut names, mut columns, mut partly) = (Vec::new(), Vec::new(), Vec::new());
     for reference in &args.reference {
         let own_column =
             model.features().names.as_ref().and_then(|names| names.iter().position(|n| n == reference));
@@ -33,6 +33,13 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
             // Names that the model has, from the file of its rows or given with --names.
             Some(j) => (vec![reference.clone()], with_rows!(&input.rows, rows => column(rows, j, &run)?)),
             None => references(reference, files, &apply.reading.options()?, codes.rows(), &run)?,
+        };
+        // Of all rows of a file, those that were selected of the input.
+        let found = match input.rows.selection() {
+            Some(selected) if found.rows() != codes.rows() && found.rows() as u64 == selected.n_rows() => {
+                chosen(&found, &selected.of(&(0..found.rows()).collect::<Vec<_>>()))
+            }
+            _ => found,
         };
         if found.rows() != codes.rows() {
             let unsupported = Error::unsupported(
@@ -44,9 +51,28 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
             return Err(unsupported.into());
         }
         names.extend(own);
-        columns.push(metrics::correlations(&codes, &found)?);
+        let known: Vec<usize> =
+            (0..found.rows()).filter(|&i| found.row(i).iter().all(|x| x.is_finite())).collect();
+        let left_out = found.rows() - known.len();
+        if known.len() < 2 {
+            let why = format!("it has numbers in {} of the input", counted(known.len() as u64, "row"));
+            let remedy = "give a reference with numbers in at least 2 rows";
+            return Err(Error::setting("--reference", reference, why, remedy).into());
+        }
+        if left_out == 0 {
+            columns.push(metrics::correlations(&codes, &found)?);
+            continue;
+        }
+        let are = if left_out == 1 { "has no number of it and is" } else { "have no number of it and are" };
+        partly.push(format!(
+            "--reference {reference}: {} of {} {are} left out of its correlations",
+            left_out,
+            counted(found.rows() as u64, "row")
+        ));
+        columns.push(metrics::correlations(&chosen(&codes, &known), &chosen(&found, &known))?);
     }
     progress.clear();
+    partly.iter().filter(|_| !quiet).for_each(|said| terminal::warning(said));
     let numbered = matches!(output.format, Format::Npy | Format::Npz);
     let mut kept = Vec::new();
     match numbered {
@@ -78,6 +104,11 @@ fn check_distinct(references: &[String]) -> Result<(), Failure> {
 
 fn table<T: unmix::Real>(numbers: &[T], width: usize) -> Matrix<f64> {
     Matrix::from_vec(numbers.len() / width, width, numbers.iter().map(|x| x.to_f64()).collect())
+}
+
+/// These rows of a matrix.
+fn chosen(all: &Matrix<f64>, rows: &[usize]) -> Matrix<f64> {
+    Matrix::from_fn(rows.len(), all.cols(), |i, j| all[(rows[i], j)])
 }
 
 /// Column `j` of rows.
@@ -119,7 +150,9 @@ fn references(
         }
         false => {
             let columns = Some(input::column_word(reference));
-            let options = Options { columns, drop: None, keep: None, wanted: None, ..options.clone() };
+            // All rows of the file: which of them are left out depends on the columns of the model.
+            let whole = Options { missing: Missing::Keep, rows: None, ..options.clone() };
+            let options = Options { columns, drop: None, keep: None, wanted: None, ..whole };
             unmix_io::open_many(files, &options, run).map_err(|e| missing(reference, e))?
         }
     };

@@ -138,16 +138,16 @@ fn model_text(file: &Path, model: &Model) -> String {
 }
 
 fn show_data(args: &Show) -> Done {
+    let progress = Progress::new(&args.running);
+    let run = progress.run(&args.running);
+    let options = unmix_io::Options { count_text: true, ..args.reading.options()? };
+    let mut input = unmix_io::open_many(&args.files, &options, &run)?;
     if let Some(path) = &args.loadings {
         let why = format!("{} holds data, not a model", args.files[0].display());
         return Err(
             Error::setting("--loadings", path.display(), why, "give a model of factor-analysis").into()
         );
     }
-    let progress = Progress::new(&args.running);
-    let run = progress.run(&args.running);
-    let options = unmix_io::Options { count_text: true, ..args.reading.options()? };
-    let mut input = unmix_io::open_many(&args.files, &options, &run)?;
     input.rows = names::given(input.rows, args.reading.given_names()?)?;
     input.rows.prepare(&run)?;
     let found = unmix_io::describe(&input, &run)?;

@@ -29,12 +29,23 @@ pub(crate) fn of(args: &Fit, input: &mut Input, run: &Run<'_>) -> Result<Option<
     let Some((_, cells)) = input.kept.pop() else { return Ok(None) };
     let number = |(row, cell): (usize, &String)| {
         let missing = |_| {
+            let row = input.rows.selection().map_or(row as u64, |selected| selected.in_file(row as u64));
             let why = format!("row {row} of column {name} is '{cell}', which is not a number");
             Error::setting("--weights-column", name, why, "choose a column of non-negative numbers")
         };
         cell.trim().parse::<f64>().map_err(missing)
     };
     Ok(Some(cells.iter().enumerate().map(number).collect::<unmix::Result<_>>()?))
+}
+
+/// An error about weights, which names the option that gave them.
+pub(crate) fn named_as_given(args: &Fit, mut error: Error) -> Error {
+    if let (Error::Setting { name, .. }, true) = (&mut error, args.weights_column.is_some())
+        && name == "sample_weight"
+    {
+        *name = "--weights-column".into();
+    }
+    error
 }
 
 /// Reads one number for each row: a column, or a one-dimensional array.

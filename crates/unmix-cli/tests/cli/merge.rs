@@ -81,6 +81,13 @@ fn bad_weights_are_refused_in_one_sentence() {
     refused("fit pca d.csv --drop kind --weights negative.csv", &["row 1", "-2"]);
     refused("fit pca d.csv --weights-column kind", &["row 0", "'x'", "not a number"]);
     refused("fit pca d.csv --drop kind --weights-column size", &["size"]);
+    // Rows have their numbers in the file, and the option is the one that was given.
+    b.write("bad.csv", "a,b,w\n1,1,1\n1,2,1\n2,5,1\n3,3,x\n4,9,2\n7,9,-2\n5,1,1\n");
+    refused("fit pca bad.csv --rows 2: --weights-column w -k 1", &["row 3 of column w is 'x'"]);
+    refused(
+        "fit pca bad.csv --rows 4: --weights-column w -k 1",
+        &["--weights-column must", "got -2 in row 5"],
+    );
     refused("fit pca d.csv --drop kind --weights none.csv", &["none.csv"]);
     assert_eq!(b.run("fit pca d.csv --weights two.csv --weights-column a").code, 2);
 }

@@ -295,3 +295,36 @@ fn a_fit_that_did_not_converge_warns_and_strict_fails() {
     b.ok("report f.safetensors d.csv -o f.html");
     assert!(b.ok("encode f.safetensors d.csv").out.starts_with("fastica0,fastica1,fastica2\n"));
 }
+
+#[test]
+fn references_follow_the_rows_that_are_left_out() {
+    let b = Folder::new();
+    let noise = |i: usize, by: usize| ((i * by) % 41) as f64 / 10.0;
+    // `c` is a copy of `a`; each has a gap, in different rows.
+    let line = |i: usize| {
+        let (a, c) = (noise(i, 17).to_string(), noise(i, 17).to_string());
+        let (a, c) = (if i == 2 { "" } else { &a }, if i == 25 { "" } else { &c });
+        format!("{a},{},{c},{}\n", noise(i, 5) / 9.0, noise(i, 17))
+    };
+    b.write("d.csv", format!("a,b,c,whole\n{}", (0..40).map(line).collect::<String>()));
+    b.write("whole.txt", (0..40).map(|i| format!("{}\n", noise(i, 17))).collect::<String>());
+    let known: Vec<String> = (0..40).filter(|i| *i != 2).map(|i| format!("{}\n", noise(i, 17))).collect();
+    b.write("known.txt", known.concat());
+    b.ok("fit pca d.csv --columns a,b --missing drop -k 2 -o m.safetensors");
+    let first = |rest: &str| {
+        let ran = b.ok(&format!("score m.safetensors d.csv {rest}"));
+        (ran.out.lines().nth(1).unwrap().split(',').nth(1).unwrap().parse::<f64>().unwrap().abs(), ran.err)
+    };
+    let (of_column, err) = first("--columns a,b --missing drop --reference c");
+    assert!(of_column > 0.99, "{of_column}");
+    assert!(err.contains("--reference c: 1 of 39 rows has no number of it and is left out"), "{err}");
+    for reference in ["whole", "whole.txt", "known.txt", "a"] {
+        let (found, err) = first(&format!("--columns a,b --missing drop --reference {reference}"));
+        assert!(found > 0.99 && !err.contains("left out of"), "{reference}: {found} {err}");
+        let (of_some, _) = first(
+            &format!("--columns a,b --missing drop --rows 1:30 --reference {reference}")
+                .replace("known.txt", "whole.txt"),
+        );
+        assert!(of_some > 0.99, "{reference}: {of_some}");
+    }
+}

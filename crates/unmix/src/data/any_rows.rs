@@ -143,6 +143,11 @@ impl<'a> AnyRows<'a> {
         }
     }
 
+    /// See [`Rows::selection`].
+    pub fn selection(&self) -> Option<&SelectedRows> {
+        with_rows!(self, rows => rows.selection())
+    }
+
     /// See [`Rows::with_notes`].
     pub fn with_notes(self, notes: Vec<String>) -> Self {
         match self {

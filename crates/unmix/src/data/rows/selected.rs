@@ -34,6 +34,11 @@ impl SelectedRows {
         Ok(Self { runs, n_rows })
     }
 
+    /// Number of rows of the file.
+    pub fn n_rows(&self) -> u64 {
+        self.n_rows
+    }
+
     /// The row of the file that is selected row `i`.
     pub fn in_file(&self, i: u64) -> u64 {
         let mut left = i;
@@ -60,6 +65,11 @@ impl<'a, T: Real> Rows<'a, T> {
     pub fn selected(mut self, selected: SelectedRows) -> Self {
         self.selected = Some(selected);
         self
+    }
+
+    /// Which rows of a file these are, if some of its rows were [selected](Self::selected).
+    pub fn selection(&self) -> Option<&SelectedRows> {
+        self.selected.as_ref()
     }
 
     /// The number that messages give row `i`: that of the file, where some of its rows were selected.
@@ -104,6 +114,7 @@ mod tests {
             Rows::from_slice(&x, 1).unwrap().selected(selected)
         };
         assert_eq!((0..5).map(|i| rows().number_of(i)).collect::<Vec<_>>(), [2, 3, 6, 7, 8]);
+        assert_eq!(rows().selection().map(SelectedRows::n_rows), Some(10));
         let all: Vec<f64> = (0..10).map(f64::from).collect();
         assert_eq!(rows().weighted(&all[..]).unwrap().weights(), Some(&[2.0, 3.0, 6.0, 7.0, 8.0][..]));
         assert_eq!(rows().weighted(&all[..5]).unwrap().weights(), Some(&all[..5]));
