@@ -96,23 +96,34 @@ fn rows_of(
     let color = color.map(|c| c.settled(model, files, args, run)).transpose()?;
     let mut input = open(model, files, args, color.as_ref(), run)?;
     input.rows.prepare(run)?;
-    let n = input.rows.n_rows().unwrap_or(0);
     options.labels = match color {
         None => None,
-        Some(Color::File(file)) => Some(file.read(n, &stem(file.path()), run)?),
+        Some(Color::File(file)) => Some(read_labels(file, &input.rows, run)?),
         Some(Color::Column { name, feature }) => Some(match (kept_already(args, &name), feature) {
             (true, _) => input.kept.iter().find(|(kept, _)| *kept == name).cloned(),
             (false, true) => None,
             // It stays among the kept ones, of which it may be one by its number.
             (false, false) => input.kept.last().cloned(),
         })
-        .map(|kept| kept.map_or_else(|| column(files, &name, model, args, run), Ok))
+        .map(|kept| kept.map_or_else(|| column(files, &name, model, args, (&input.rows, run)), Ok))
         .transpose()?,
     };
     // A column that was requested as row labels takes precedence over an index.
     let named = args.reading.keep.is_some().then(|| input.kept.first()).flatten();
     options.row_names = named.map(|(_, names)| names.clone()).or(input.row_names);
     Ok(input.rows)
+}
+
+/// The labels in a file, which has one for all rows of the file from which these were selected, or for each of them. The first is tried first: a file
+/// with one line more than there are rows would be taken for one with a header.
+fn read_labels(file: LabelFile<'_>, rows: &AnyRows<'_>, run: &Run<'_>) -> unmix::Result<Labels> {
+    let name = stem(file.path());
+    if let Some(selected) = rows.selection()
+        && let Ok((name, all)) = file.read(selected.n_rows(), &name, run)
+    {
+        return Ok((name, selected.of(&all)));
+    }
+    file.read(rows.n_rows().unwrap_or(0), &name, run)
 }
 
 /// The rows given by a list of cells; their labels go into the options of the page.
@@ -236,7 +247,7 @@ fn column(
     name: &str,
     model: &Model,
     args: &Report,
-    run: &Run<'_>,
+    (rows, run): (&AnyRows<'_>, &Run<'_>),
 ) -> Result<Labels, Failure> {
     if are_read_once(files) {
         return Err(Failure::Message(format!(
@@ -247,9 +258,18 @@ fn column(
     // Only the other features, so that text in columns that are not needed is not read.
     let others = model.features().names.iter().flatten().filter(|n| *n != name).cloned().collect::<Vec<_>>();
     let wanted = Some(others).filter(|o| !o.is_empty());
-    let reading =
+    let mut reading =
         unmix_io::Options { copied: Some(input::column_word(name)), wanted, ..args.reading.options()? };
+    if rows.selection().is_some() {
+        // Of all rows: which of them are left out depends on this column, too.
+        (reading.missing, reading.rows) = (unmix_io::Missing::Keep, None);
+    }
     let mut input = unmix_io::open_many(files, &reading, run)?;
     let origin = input.rows.origin().to_string();
-    input.kept.pop().ok_or_else(|| Failure::Message(format!("{origin} has no column '{name}' to colour by")))
+    let (name, all) = input
+        .kept
+        .pop()
+        .ok_or_else(|| Failure::Message(format!("{origin} has no column '{name}' to colour by")))?;
+    let labels = rows.selection().map_or_else(|| all.clone(), |selected| selected.of(&all));
+    Ok((name, labels))
 }

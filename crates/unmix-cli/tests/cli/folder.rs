@@ -91,6 +91,8 @@ impl Folder {
                 break ended.code().unwrap();
             }
             let text = std::fs::read_to_string(&status).unwrap_or_default();
+            // Before the program is executed, the process has the name and the memory of its parent.
+            let text = if text.starts_with("Name:\tunmix\n") { text } else { String::new() };
             let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
             let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
             peak = peak.max(kib.unwrap_or(0) << 10);

@@ -339,3 +339,35 @@ fn a_kept_column_with_the_name_of_a_code_is_refused_by_encode_and_by_decode() {
     b.write("others.csv", codes.lines().map(|line| format!("{line},x,x\n")).collect::<String>());
     assert_eq!(b.ok("decode m.safetensors others.csv -q").out, plain);
 }
+
+#[test]
+fn colours_follow_the_rows_that_are_left_out() {
+    let b = Folder::new();
+    let line = |i: usize| {
+        let a = if i == 2 { String::new() } else { format!("{}", (i * 17) % 41) };
+        format!("{a},{}\n", (i * 5) % 41)
+    };
+    b.write("d.csv", format!("a,b\n{}", (0..40).map(line).collect::<String>()));
+    // The row that is left out is the only one of its kind.
+    let kind = |i: usize| if i == 2 { "gone" } else { ["odd", "even"][i % 2] };
+    b.write("all.txt", (0..40).map(|i| format!("{}\n", kind(i))).collect::<String>());
+    b.write(
+        "kinds.csv",
+        format!("id,kind\n{}", (0..40).map(|i| format!("{i},{}\n", kind(i))).collect::<String>()),
+    );
+    b.ok("fit pca d.csv --missing drop -k 2 -o m.safetensors");
+    for (color, has) in [("all.txt", "even"), ("kinds.csv:kind", "even"), ("a", "a")] {
+        for rows in ["", "--rows 1:30"] {
+            b.ok(&format!("report m.safetensors d.csv --missing drop {rows} --color {color} -o p.html"));
+            let page = std::fs::read_to_string(b.path("p.html")).unwrap();
+            assert!(page.contains(has) && !page.contains("gone"), "{color} {rows}");
+        }
+    }
+    b.write("few.txt", "x\n".repeat(7));
+    let refused = b.run("report m.safetensors d.csv --missing drop --color few.txt -o p.html");
+    assert!(
+        refused.code == 1 && refused.err.contains("it has 7 values, and the input has 39 rows"),
+        "{}",
+        refused.err
+    );
+}
