@@ -5,33 +5,33 @@
 use super::{Panels, Real, Terms, pack, parallel, simd::SIMD_WIDTH, widest};
 
 /// Maximum number of rows of a batch that one thread processes at a time: with fewer, panels of weights are read more often than used.
-const SLICE: usize = 64;
+const MOST_ROWS_PER_SLICE: usize = 64;
 /// Rows of a batch up to which it is one slice.
-const WHOLE: usize = 32;
+const MOST_ROWS_IN_ONE_SLICE: usize = 32;
 /// Rows of a gradient that one thread computes at a time.
-const PART: usize = 64;
+const ROWS_PER_TASK: usize = 64;
 /// Multiplications below which a product stays on one thread: waking the others takes longer.
-const SMALL: usize = 1 << 18;
+const LEAST_SHARED_PRODUCTS: usize = 1 << 18;
 /// Numbers of a matrix that one thread packs at a time.
-const PACKED: usize = 1 << 14;
+const NUMBERS_PER_PACKING: usize = 1 << 14;
 
-/// Rows that one thread processes at a time, of a batch of `n`: at most [`SLICE`], a multiple of eight (the rows of a tile), so that slices are
-/// about equal and mostly even in number.
+/// Rows that one thread processes at a time, of a batch of `n`: at most [`MOST_ROWS_PER_SLICE`], a multiple of eight (the rows of a tile), so
+/// that slices are about equal and mostly even in number.
 pub(crate) fn slice_rows(n: usize) -> usize {
     match n {
-        0..=WHOLE => n.max(1),
-        _ => n.div_ceil(n.div_ceil(SLICE).next_multiple_of(2)).next_multiple_of(8),
+        0..=MOST_ROWS_IN_ONE_SLICE => n.max(1),
+        _ => n.div_ceil(n.div_ceil(MOST_ROWS_PER_SLICE).next_multiple_of(2)).next_multiple_of(8),
     }
 }
 
 /// Whether packing matrices of so many numbers is worth waking a thread.
 pub(crate) fn packs_on_two(numbers: usize) -> bool {
-    numbers >= PACKED
+    numbers >= NUMBERS_PER_PACKING
 }
 
 /// Whether products of so many multiplications are worth waking a thread.
 pub(crate) fn multiplies_on_two(multiplications: usize) -> bool {
-    multiplications >= SMALL
+    multiplications >= LEAST_SHARED_PRODUCTS
 }
 
 /// Runs both, on two threads if `parallel`.
@@ -56,7 +56,7 @@ impl<T: Real> Weights<T> {
     pub(crate) fn pack(&mut self, w: &[T], k: usize) {
         let n = w.len() / k;
         self.0.resize(n, k);
-        let some = (PACKED / (n * T::lanes()).max(1)).max(1) * T::lanes();
+        let some = (NUMBERS_PER_PACKING / (n * T::lanes()).max(1)).max(1) * T::lanes();
         let parts = self.0.numbers_mut().chunks_mut((n * some).max(1)).enumerate();
         parallel::each(parts, |(part, out)| pack(out, w, k, part * some, T::from_f64(1.0)));
     }
@@ -64,7 +64,7 @@ impl<T: Real> Weights<T> {
     /// The transpose of the matrix `w`, row-major with `k` columns.
     pub(crate) fn pack_transposed(&mut self, w: &[T], k: usize) {
         self.0.resize(k, w.len() / k);
-        let some = (PACKED / (k * T::lanes()).max(1)).max(1) * T::lanes();
+        let some = (NUMBERS_PER_PACKING / (k * T::lanes()).max(1)).max(1) * T::lanes();
         let parts = self.0.numbers_mut().chunks_mut((k * some).max(1)).zip(w.chunks((k * some).max(1)));
         parallel::each(parts, |(out, w)| super::pack_transposed(out, w, k));
     }
@@ -72,6 +72,18 @@ impl<T: Real> Weights<T> {
     /// The panels of the matrix, which has `n` rows.
     pub(crate) fn panels(&self, n: usize) -> std::slice::ChunksExact<'_, T> {
         self.0.numbers().chunks_exact(n * T::lanes())
+    }
+
+    /// `out = a w[:, columns]`, for columns from a multiple of [`lanes`](super::tile::Tiles::lanes) on; `a` has `n` rows and the matrix `p`.
+    pub(crate) fn product_of_columns(
+        &self,
+        out: &mut [T],
+        a: &[T],
+        [n, p]: [usize; 2],
+        columns: std::ops::Range<usize>,
+    ) {
+        let terms = Terms { a, step: [p, 1], b: &self.0.numbers()[columns.start * p..], count: p };
+        T::multiply_packed(out, &[terms], n, columns.len());
     }
 
     /// `out = a w`: `out` has `k` columns.
@@ -127,9 +139,9 @@ pub(crate) fn pack_slice<T: Real>(out: &mut [T], x: &[T], k: usize, by: T) {
 /// `out = a1' b1 + a2' b2 + ...`, row-major with `k` columns, on the threads of the current pool. Every entry is one sum.
 pub(crate) fn gradient<T: Real>(out: &mut [T], terms: &[Terms<'_, T>], k: usize) {
     let work = out.len() * terms.iter().map(|t| t.count).sum::<usize>();
-    let parts = out.chunks_mut(PART * k).enumerate();
+    let parts = out.chunks_mut(ROWS_PER_TASK * k).enumerate();
     parallel::each_if(multiplies_on_two(work), parts, |(part, out)| {
-        let first = |t: &Terms<'_, T>| (part * PART * t.step[0]).min(t.a.len());
+        let first = |t: &Terms<'_, T>| (part * ROWS_PER_TASK * t.step[0]).min(t.a.len());
         let terms: Vec<_> = terms.iter().map(|t| Terms { a: &t.a[first(t)..], ..*t }).collect();
         T::multiply_packed(out, &terms, out.len() / k, k);
     });

@@ -29,6 +29,7 @@ mod layers;
 mod learner;
 mod model;
 mod net;
+mod packed;
 mod settings;
 mod stages;
 mod start;

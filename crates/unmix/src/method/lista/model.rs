@@ -1,6 +1,7 @@
 //! The model of a trained network, and its encoder and decoder.
 
-use super::net::{Buffers, Net, Params, Problem, TOGETHER};
+use super::net::{Buffers, Net, Params, Problem};
+use super::packed::{Packed, TOGETHER};
 use super::settings::{LayerType, Lista};
 use crate::data::Workspace;
 use crate::error::{Error, Result};
@@ -164,6 +165,7 @@ pub(super) struct TypedNetwork<C: Real> {
     pub(super) problem: Problem<C>,
     pub(super) params: Params<C>,
     pub(super) across: Vec<Vec<C>>,
+    packed: Option<Packed<C>>,
     pub(super) atoms: Atoms<C>,
     pub(super) refine: usize,
 }
@@ -180,12 +182,26 @@ impl Layers {
             thresholds: self.params.thresholds.clone(),
         };
         let across = params.across(&problem);
-        Arc::new(TypedNetwork { problem, params, across, atoms, refine: self.given.refine })
+        let packed = Packed::of(Net { problem: &problem, params: &params, across: &across });
+        Arc::new(TypedNetwork { problem, params, across, packed, atoms, refine: self.given.refine })
     }
 
     fn wide(&self) -> Arc<TypedNetwork<f64>> {
-        self.wide.get_or_init(|| self.ready()).clone()
+        made_once(&self.wide, || self.ready())
     }
+}
+
+/// The network in `cell`, made if there is none. Made outside of the lock: matrices are packed on several threads, one of which could wait for
+/// the lock.
+fn made_once<C: Real>(
+    cell: &OnceLock<Arc<TypedNetwork<C>>>,
+    make: impl FnOnce() -> Arc<TypedNetwork<C>>,
+) -> Arc<TypedNetwork<C>> {
+    if let Some(network) = cell.get() {
+        return network.clone();
+    }
+    let network = make();
+    cell.get_or_init(|| network).clone()
 }
 
 impl<C: Real> TypedNetwork<C> {
@@ -197,7 +213,10 @@ impl<C: Real> TypedNetwork<C> {
     pub(super) fn codes(&self, x: &[C], z: &mut [C], work: &mut (Buffers<C>, Work<C>)) {
         let (m, p) = (self.problem.m, self.problem.p);
         for (x, z) in x.chunks(TOGETHER * p).zip(z.chunks_mut(TOGETHER * m)) {
-            self.net().codes(x, z, self.problem.n_layers, &mut work.0, |_, _| {});
+            match &self.packed {
+                Some(packed) => packed.codes(self.net(), x, z, &mut work.0),
+                None => self.net().codes(x, z, self.problem.n_layers, &mut work.0, |_, _| {}),
+            }
             if self.refine > 0 {
                 let stop = StoppingRule::Passes(self.refine);
                 let lasso = Lasso { positive: self.problem.positive, stop, ..Lasso::of(self.problem.alpha) };
@@ -223,7 +242,7 @@ impl Encoder for Layers {
     fn in_f32(&self) -> Box<dyn RowMap<f32>> {
         match self.dtype {
             Dtype::F32 => {
-                let network = self.narrow.get_or_init(|| self.ready()).clone();
+                let network = made_once(&self.narrow, || self.ready());
                 Box::new(CodeMap { network, rows: PhantomData })
             }
             Dtype::F64 => Box::new(CodeMap { network: self.wide(), rows: PhantomData }),
@@ -257,8 +276,16 @@ impl<T: Real, C: Real> CodeMap<T, C> {
 
 impl<T: Real, C: Real> RowMap<T> for CodeMap<T, C> {
     fn apply(&self, rows: &[T], out: &mut [T], _: &mut Workspace<T>) {
-        let (_, z) = self.coded(rows);
-        out.iter_mut().zip(&z).for_each(|(to, z)| *to = T::from_f64(z.to_f64()));
+        let (m, p) = (self.network.problem.m, self.network.problem.p);
+        let (mut x, mut z, mut work) = (Vec::new(), Vec::new(), Default::default());
+        // Rows that are propagated together are converted together, so that their codes are copied from the cache.
+        for (rows, out) in rows.chunks(TOGETHER * p.max(1)).zip(out.chunks_mut(TOGETHER * m)) {
+            x.clear();
+            x.extend(rows.iter().map(|x| C::from_f64(x.to_f64())));
+            z.resize(out.len(), C::default());
+            self.network.codes(&x, &mut z, &mut work);
+            out.iter_mut().zip(&z).for_each(|(to, z)| *to = T::from_f64(z.to_f64()));
+        }
     }
 
     fn measured(&self, rows: &[T], out: &mut [f64], _: &mut Workspace<T>) {

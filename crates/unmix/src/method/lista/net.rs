@@ -108,13 +108,11 @@ pub(super) struct Buffers<T> {
     pub(super) r: Vec<T>,
     /// `r E'`, or `x E'` of Gregor & LeCun, `n x m`.
     pub(super) u: Vec<T>,
-    product: Vec<T>,
     order: Vec<usize>,
     v: Vec<T>,
+    /// The codes of every other layer, `n x m`.
+    z: Vec<T>,
 }
-
-/// Rows that are propagated through all layers together: they fit in the second-level cache.
-pub(super) const TOGETHER: usize = 64;
 
 impl<'n, T: Real> Net<'n, T> {
     /// The matrix `E` of layer `l`, and its transpose.
@@ -151,7 +149,7 @@ impl<'n, T: Real> Net<'n, T> {
     }
 
     /// Number of entries that are not thresholded in layer `l`.
-    fn selected(&self, l: usize) -> usize {
+    pub(super) fn selected(&self, l: usize) -> usize {
         let percent = self.problem.select * (l + 1).min(10) as f64;
         (percent / 100.0 * self.problem.m as f64).floor() as usize
     }
@@ -184,38 +182,61 @@ impl<'n, T: Real> Net<'n, T> {
             }
             return self.shrink(l, out, work, passed);
         }
-        work.r.clear();
-        work.r.extend_from_slice(x);
-        if l > 0 {
-            work.product.resize(n * p, T::default());
-            kernel::product(&mut work.product, z, self.decoder(l).0, n, m, p);
-            widest(
-                #[inline(always)]
-                || work.r.iter_mut().zip(&work.product).for_each(|(r, za)| *r -= *za),
-            );
+        work.r.resize(n * p, T::default());
+        match l {
+            0 => work.r.copy_from_slice(x),
+            _ => {
+                kernel::product(&mut work.r, z, self.decoder(l).0, n, m, p);
+                widest(
+                    #[inline(always)]
+                    || work.r.iter_mut().zip(x).for_each(|(r, x)| *r = *x - *r),
+                );
+            }
         }
         work.u.resize(n * m, T::default());
         kernel::product(&mut work.u, &work.r, across, n, p, m);
         let t = T::from_f64(self.step(l));
+        if self.selected(l) > 0 {
+            widest(
+                #[inline(always)]
+                || {
+                    for ((v, z), u) in out.iter_mut().zip(z).zip(&work.u) {
+                        *v = t.times_plus(*u, *z);
+                    }
+                },
+            );
+            return self.shrink(l, out, work, passed);
+        }
+        passed.clear();
+        let (thresholds, positive) = (self.thresholds(l), self.problem.positive);
+        // One pass over the codes: they are in the second-level cache, where passes take as long as products.
         widest(
             #[inline(always)]
             || {
-                for ((v, z), u) in out.iter_mut().zip(z).zip(&work.u) {
-                    *v = t.times_plus(*u, *z);
+                let rows = out.chunks_exact_mut(m).zip(z.chunks_exact(m)).zip(work.u.chunks_exact(m));
+                for ((out, z), u) in rows {
+                    for (((v, z), u), theta) in out.iter_mut().zip(z).zip(u).zip(&thresholds) {
+                        *v = shrunk(t.times_plus(*u, *z), *theta, positive);
+                    }
                 }
             },
         );
-        self.shrink(l, out, work, passed);
     }
 
-    /// Applies the threshold of layer `l`.
-    fn shrink(&self, l: usize, v: &mut [T], work: &mut Buffers<T>, passed: &mut Vec<bool>) {
-        let (m, theta, positive) = (self.problem.m, self.threshold(l), self.problem.positive);
-        passed.clear();
-        let each: Vec<T> = match &self.problem.scale {
+    /// The threshold of every entry in layer `l`.
+    pub(super) fn thresholds(&self, l: usize) -> Vec<T> {
+        let theta = self.threshold(l);
+        match &self.problem.scale {
             Some(scale) => scale.iter().map(|s| T::from_f64(theta * s)).collect(),
-            None => vec![T::from_f64(theta); m],
-        };
+            None => vec![T::from_f64(theta); self.problem.m],
+        }
+    }
+
+    /// Applies the thresholds of layer `l`.
+    fn shrink(&self, l: usize, v: &mut [T], work: &mut Buffers<T>, passed: &mut Vec<bool>) {
+        let (m, positive) = (self.problem.m, self.problem.positive);
+        passed.clear();
+        let each = self.thresholds(l);
         let k = self.selected(l).min(m);
         if k > 0 {
             work.v.clear();
@@ -227,9 +248,7 @@ impl<'n, T: Real> Net<'n, T> {
             || {
                 for row in v.chunks_exact_mut(m) {
                     for (v, theta) in row.iter_mut().zip(&each) {
-                        let most = if *v > *theta { *theta } else { *v };
-                        let low = if positive { most } else { zero - *theta };
-                        *v -= if most < low { low } else { most };
+                        *v = shrunk(*v, *theta, positive);
                     }
                 }
             },
@@ -262,12 +281,26 @@ impl<'n, T: Real> Net<'n, T> {
         work: &mut Buffers<T>,
         mut each: impl FnMut(usize, &[T]),
     ) {
-        let (mut before, mut passed) = (vec![T::default(); z.len()], Vec::new());
-        z.fill(T::default());
+        let mut other = std::mem::take(&mut work.z);
+        other.resize(z.len(), T::default());
+        let mut passed = Vec::new();
+        // The last layer writes to `z`.
+        let (mut from, mut to) =
+            if depth.is_multiple_of(2) { (z, &mut other[..]) } else { (&mut other[..], z) };
+        from.fill(T::default());
         for l in 0..depth {
-            before.copy_from_slice(z);
-            self.layer(l, x, &before, z, work, &mut passed);
-            each(l, z);
+            self.layer(l, x, from, to, work, &mut passed);
+            each(l, to);
+            std::mem::swap(&mut from, &mut to);
         }
+        work.z = other;
     }
+}
+
+/// Soft thresholding of one number.
+#[inline(always)]
+pub(super) fn shrunk<T: Real>(v: T, theta: T, positive: bool) -> T {
+    let most = if v > theta { theta } else { v };
+    let low = if positive { most } else { T::default() - theta };
+    v - if most < low { low } else { most }
 }
