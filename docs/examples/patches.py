@@ -43,6 +43,8 @@ def main(folder, figure="patches.png"):
         lost = ((held - model.inverse_transform(codes)) ** 2).sum() / total
         found[name] = {"lost": float(lost), "active": float((codes != 0).sum(axis=1).mean()), "seconds": seconds}
         print(f"{name}: {found[name]['active']:.2f} active atoms, {100 * lost:.1f} % of the variance lost")
+    times = ", ".join(f"{name} {of['seconds']:.3g} s" for name, of in found.items())
+    print(f"codes of {len(held)} held-out patches: {times}")
     fig, axes = plt.subplots(1, 2, figsize=(8, 4.3), layout="constrained", subplot_kw={"xticks": [], "yticks": []})
     for ax, (name, model) in zip(axes, {"sparse autoencoder": sae, "dictionary": learned}.items()):
         atoms = model.components_ / abs(model.components_).max(axis=1, keepdims=True)

@@ -4,7 +4,7 @@ use crate::sparse::csr;
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use std::path::Path;
-use unmix::data::{Sink, VecSink};
+use unmix::data::{EntrySink, RowEntries, Sink, VecSink};
 use unmix::model::Encoded;
 use unmix::{AnyRows, Real, Rows, Run};
 
@@ -47,13 +47,22 @@ struct Stored<T> {
 
 impl<T: Real> Sink<T> for Stored<T> {
     fn put(&mut self, rows: &[T]) -> unmix::Result<()> {
-        for row in rows.chunks_exact(self.width.max(1)) {
-            for (j, x) in row.iter().enumerate().filter(|(_, x)| **x != T::default()) {
-                self.values.push(*x);
-                self.columns.push(j as i32);
-            }
-            self.starts.push(self.values.len() as i64);
-        }
+        let mut entries = RowEntries::default();
+        entries.push(rows, self.width);
+        self.put_entries(entries)
+    }
+
+    fn entries(&mut self) -> Option<&mut dyn EntrySink<T>> {
+        Some(self)
+    }
+}
+
+impl<T: Real> EntrySink<T> for Stored<T> {
+    fn put_entries(&mut self, rows: RowEntries<T>) -> unmix::Result<()> {
+        let before = self.values.len();
+        self.values.extend(rows.values);
+        self.columns.extend(rows.columns.iter().map(|j| *j as i32));
+        self.starts.extend(rows.ends.iter().map(|end| (before + end) as i64));
         Ok(())
     }
 }

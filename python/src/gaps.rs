@@ -2,12 +2,12 @@
 
 use crate::call::{RunOptions, RunOptionsTuple, call};
 use crate::error::raised;
-use crate::input::{Input, warn};
+use crate::input::{Input, warn, warn_notes};
 use crate::model::Model;
 use numpy::{Element, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use unmix::data::{Sink, VecSink};
-use unmix::impute::{ImputeOptions, Imputer};
+use unmix::impute::{ImputeOptions, Imputer, note_on_errors};
 use unmix::model::Values;
 use unmix::{Dtype, Error, Real, Run};
 
@@ -168,6 +168,9 @@ pub(crate) fn predict_cells<'py>(
     let (values, errors) = call(py, RunOptions::default(), Dtype::F64, cost, move |_| {
         unmix::impute::predict_cells(&of, &cells, std)
     })?;
+    if !errors.is_empty() {
+        warn_notes(py, note_on_errors(&model.inner).as_slice())?;
+    }
     Ok((PyArray1::from_vec(py, values), PyArray1::from_vec(py, errors)))
 }
 

@@ -172,6 +172,15 @@ impl Input {
         }
     }
 
+    /// The files of the rows; none of rows in memory.
+    pub(crate) fn files(&self) -> unmix::Result<Option<Arc<unmix_io::Files>>> {
+        match self {
+            Input::Path(path) => Ok(Some(Arc::new(unmix_io::Files::new(&[path], path_options())?))),
+            Input::Files(files) => Ok(Some(files.clone())),
+            Input::Array(_) | Input::Sparse(_) => Ok(None),
+        }
+    }
+
     /// The name shown on a page.
     pub(crate) fn name(&self) -> Option<String> {
         match self {

@@ -355,6 +355,12 @@ impl Model {
         py.detach(|| self.inner.save(&path)).map_err(|e| raised(e, self.inner.dtype()))
     }
 
+    /// Whether there is a model file at `path`.
+    #[staticmethod]
+    fn is_file(py: Python<'_>, path: PathBuf) -> bool {
+        py.detach(|| unmix::model::is_model_file(&path))
+    }
+
     /// Reads a model file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {

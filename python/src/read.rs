@@ -9,9 +9,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
-use unmix::data::{Sink, VecSink};
+use unmix::data::{RowValues, Sink, VecSink};
 use unmix::{AnyRows, Dtype, Real, Rows, Run};
-use unmix_io::{Options, Patches, Pixels, Wording};
+use unmix_io::{Missing, Options, Patches, Pixels, Wording};
 
 /// Reading options, as a dict with all of them; the names are those of the command-line options.
 #[derive(FromPyObject)]
@@ -203,17 +203,51 @@ impl Files {
         self.inner.check_unchanged().map_err(|e| raised(e, Dtype::F64))
     }
 
+    /// Which of `n` values, one for each row, belong to the rows that are used where the columns `wanted` are read, by name: their places; None if all
+    /// do. `values` are the name of the argument that gives them, and the word for one of them.
+    fn places_of_values<'py>(
+        &self,
+        py: Python<'py>,
+        run_options: RunOptionsTuple,
+        n: u64,
+        values: (String, String),
+        wanted: Option<Vec<String>>,
+    ) -> PyResult<Option<Bound<'py, PyArray1<i64>>>> {
+        if !self.inner.selects_rows() {
+            return Ok(None);
+        }
+        let files = self.inner.clone();
+        let places = call(py, run_options.into(), Dtype::F64, None, move |run| {
+            let mut rows = files.open_as(run, |options| options.wanted = wanted)?.rows;
+            rows.prepare(run)?;
+            let (name, one) = &values;
+            let chosen = rows.used().chosen(n, RowValues { name, one, file: None })?;
+            Ok(chosen.map(|selected| selected.of(&(0..n as i64).collect::<Vec<i64>>())))
+        })?;
+        Ok(places.map(|places| PyArray1::from_vec(py, places)))
+    }
+
     /// The rows, or the first of them, in the type in which they are computed; of a list of cells and a sparse matrix of scipy as a `csr_array`.
-    #[pyo3(signature = (run_options, most=None))]
+    /// With `wanted`, the columns of these names, in this order, if the files have names; with `whole`, also rows with missing cells that the handle
+    /// leaves out.
+    #[pyo3(signature = (run_options, most=None, wanted=None, whole=false))]
     fn read<'py>(
         &self,
         py: Python<'py>,
         run_options: RunOptionsTuple,
         most: Option<usize>,
+        wanted: Option<Vec<String>>,
+        whole: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let files = self.inner.clone();
         let (rows, notes) = call(py, run_options.into(), Dtype::F64, None, move |run| {
-            let rows = files.open(run)?.rows;
+            let opened = files.open_as(run, |options| {
+                options.wanted = wanted;
+                if whole {
+                    options.missing = Missing::Keep;
+                }
+            });
+            let rows = opened?.rows;
             let notes = rows.notes().to_vec();
             let table = match rows {
                 AnyRows::F32(rows) => Table::F32(Contents::of(rows, most, run)?),

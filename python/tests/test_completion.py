@@ -257,3 +257,34 @@ def test_columns_and_rows_without_cells_are_covered_as_stated(settings):
             values, std = model.predict_cells(at, return_std=True)
             inside[what].append(np.mean(abs(values - Y[tuple(at.T)]) < 1.96 * std))
     assert all(0.88 < np.mean(shares) < 0.99 for shares in inside.values()), inside
+
+
+@pytest.mark.parametrize("settings", [{"alpha": 0.1}, {"algorithm": "ppca-em"}, {"algorithm": "soft-impute", "alpha": 5.0}])
+def test_errors_of_single_cells_that_treat_the_parameters_as_known_give_a_warning(ratings, settings):
+    _, X = ratings
+    cells = [[0, 1], [2, 3]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = MatrixCompletion(2, random_state=0, **settings).fit(X)
+    with pytest.warns(UserWarning, match="single cells are predicted without the rows of the fit.*parameters are treated as known"):
+        model.predict_cells(cells, return_std=True)
+    variational = MatrixCompletion(2, random_state=0).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # Values alone have no errors; of the variational fit they include those of the parameters.
+        model.predict_cells(cells)
+        model.predict_cells([], return_std=True)
+        variational.predict_cells(cells, return_std=True)
+
+
+def test_a_completed_matrix_that_does_not_fit_in_memory_is_refused_with_its_size():
+    n = 400_000
+    far = np.array([0, 1, n - 2, n - 1])
+    rows, columns = np.repeat(far, 4), np.tile(far, 4)
+    S = sparse.coo_array((np.arange(16.0) % 5, (rows, columns)), shape=(n, n)).tocsr()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = MatrixCompletion(n_components=0, max_iter=2).fit(S)
+    with pytest.raises(MemoryError, match="the completed matrix of 400000 rows and 400000 columns would need .*predict the cells that are needed"):
+        model.completed_
+    assert np.isfinite(model.predict_cells([[5, 7], [1, n - 1]])).all()

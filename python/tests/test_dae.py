@@ -18,7 +18,7 @@ def dae(**settings):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("settings", [{}, {"tied": True}, {"standardize": False, "noise": "gaussian"}, {"solver": "sgd", "corruption": 0.0}])
+@pytest.mark.parametrize("settings", [{}, {"tied": True}, {"standardize": False, "noise": "gaussian"}, *({"solver": s, "corruption": 0.0} for s in ("sgd", "plain-sgd"))])
 def test_codes_agree_with_the_attributes(X, settings, dtype):
     rows = X.astype(dtype)
     model = dae(**settings).fit(rows)

@@ -144,8 +144,12 @@ def test_units_have_words_and_differ_between_seeds(tmp_path):
 
 
 @pytest.mark.heavy
-def test_a_solver_chooses_atoms_better_than_an_encoder(tmp_path):
+def test_a_solver_chooses_atoms_better_than_an_encoder(tmp_path, capsys):
     found = run("patches", "kodak8", tmp_path)
+    # One product of matrices, where the lasso iterates for each row; the times are printed.
+    assert 0 < found["sparse autoencoder"]["seconds"] < found["lasso"]["seconds"]
+    times = [line for line in capsys.readouterr().out.splitlines() if line.startswith("codes of ") and line.endswith(" s")]
+    assert len(times) == 1 and all(f"{name} " in times[0] for name in found)
     assert all(5.5 < of["active"] < 6.5 for of in found.values())
     assert found["lasso"]["lost"] < found["matching pursuit"]["lost"] < found["sparse autoencoder"]["lost"] < 0.2
 

@@ -1,4 +1,4 @@
-"""Figures of missing cells, latent variables and factors show the values of the models."""
+"""Figures show the values of the models: missing cells, latent variables, factors, filters and iterations."""
 
 import inspect
 
@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 
 import unmix
-from unmix import PCA, PPCA, RFN, FactorAnalysis, FastICA, RobustPCA, SparseCoder, SubspaceClustering, plot
+from unmix import PCA, PPCA, RFN, RICA, FactorAnalysis, FastICA, NeuralPCA, RobustPCA, SparseCoder, StackedRFN, SubspaceClustering, plot
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -35,7 +35,9 @@ CALLS = {
     "biclusters": (1, lambda **into: plot.biclusters(*modules(), **into)),
     "biplot": (1, lambda **into: plot.biplot(PCA(2).fit(rows()), rows(), **into)),
     "components": (2, lambda **into: plot.components(PCA(2).fit(rows()), feature_shape=(2, 3), **into)),
+    "convergence": (1, lambda **into: plot.convergence(RFN(2, max_iter=20, random_state=0).fit(rows()), **into)),
     "factor_correlations": (1, lambda **into: plot.factor_correlations(FactorAnalysis(2, rotation="promax").fit(rows()), **into)),
+    "filters": (2, lambda **into: plot.filters(PCA(2).fit(rows()), feature_shape=(2, 3), **into)),
     "gaps": (1, lambda **into: plot.gaps(rows(), **into)),
     "held_out": (2, lambda **into: plot.held_out(PPCA(n_components=2).fit(rows()), rows(seed=1), **into)),
     "loadings": (1, lambda **into: plot.loadings(FactorAnalysis(2).fit(rows()), **into)),
@@ -336,3 +338,93 @@ def test_a_biplot_needs_loadings_of_components():
             plot.biplot(PCA(2).fit(X), X, n_columns=wrong)
     with pytest.raises(ValueError, match="components must be two components"):
         plot.biplot(PCA(3).fit(X), X, components="0-2")
+
+
+def curves_of(figure):
+    return np.array([ax.lines[-1].get_ydata() for ax in figure.axes if ax.lines])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_filters_are_the_vectors_that_rows_are_multiplied_by():
+    # Far from 0, in different units.
+    X = rows() * [1, 1e-3, 1, 1e3, 1, 1] + 1e4
+    sources = np.random.RandomState(0).laplace(size=(300, 6)) @ np.random.RandomState(1).randn(6, 6)
+    for model, given in (
+        (PCA(2), X),
+        (PCA(2, whiten=True), X),
+        (PCA(2, whiten="zca"), X),
+        (PCA(2, center=False), X),
+        (PCA(2, standardize=True), X),
+        (PPCA(n_components=2), X),
+        (FactorAnalysis(2, rotation="varimax"), X),
+        (NeuralPCA(2, "gha", random_state=0), rows()),
+        (FastICA(3, random_state=0), sources),
+        (RICA(8, max_iter=20, random_state=0), sources),
+    ):
+        codes = model.fit(given).transform(given)
+        drawn = curves_of(plot.filters(model))
+        assert drawn.shape == (codes.shape[1], 6)
+        assert_allclose((given - model.mean_) @ drawn.T, codes, rtol=1e-6, atol=1e-6 * np.abs(codes).max())
+    ica = FastICA(3, random_state=0).fit(sources)
+    assert_allclose(curves_of(plot.filters(ica, n_components=2)), ica.components_[:2], rtol=1e-9)
+    # Loadings of the model, which are not its encoder.
+    ppca = PPCA(n_components=2).fit(X)
+    assert_array_equal(curves_of(plot.components(ppca, which="filters")), curves_of(plot.filters(ppca)))
+    rfn = RFN(2, max_iter=20, random_state=0).fit(rows())
+    assert_array_equal(curves_of(plot.filters(rfn)), rfn.encoder_weight_)
+    pictures = plot.filters(PCA(2).fit(rows()), feature_shape=(2, 3))
+    assert [ax.get_title() for ax in pictures.axes[:2]] == ["filter 0", "filter 1"] and pictures.axes[1].images
+    pandas = pytest.importorskip("pandas")
+    named = plot.filters(PCA(2).fit(pandas.DataFrame(rows(), columns=list("abcdef"))))
+    assert len(named.axes[0].patches) == 6 and [label.get_text() for label in named.axes[1].get_xticklabels()] == list("abcdef")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_codes_of_solvers_and_of_several_layers_have_no_filters():
+    X = rows()
+    for model in (SparseCoder(np.eye(6), alpha=0.1), SparseCoder(np.eye(6), alpha=1e9), RFN(2, e_step="cascade", max_iter=5, random_state=0)):
+        with pytest.raises(ValueError, match=r"computed by a solver or by a network of several layers; draw its loadings with plot\.components$"):
+            plot.filters(model.fit(X))
+    stack = StackedRFN((4, 2), max_iter=10, random_state=0).fit(X)
+    with pytest.raises(ValueError, match=r"or the filters of a layer, as in model\.layers_\[0\]"):
+        plot.filters(stack)
+    assert_array_equal(curves_of(plot.filters(stack.layers_[0])), stack.layers_[0].encoder_weight_)
+    with pytest.raises(TypeError, match="a figure of filters needs a model with components, and SubspaceClustering has none"):
+        plot.filters(SubspaceClustering(2).fit(X))
+    with pytest.raises(NotFittedError):
+        plot.filters(PCA())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_convergence_is_the_objective_of_the_report():
+    rfn = RFN(2, max_iter=20, random_state=0).fit(rows())
+    ax = plot.convergence(rfn)
+    assert_array_equal(ax.lines[0].get_ydata(), rfn.report_.objective)
+    assert_array_equal(ax.lines[0].get_xdata(), np.arange(1, 21))
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("iteration", "objective") and ax.get_title().startswith(rfn.report_.outcome)
+    trained = unmix.DenoisingAutoencoder(3, max_epochs=4, random_state=0).fit(rows())
+    assert plot.convergence(trained).get_xlabel() == "epoch"
+    rica = RICA(3, max_iter=5, random_state=0).fit(rows())
+    ax = plot.convergence(rica)
+    assert ax.get_title() == f"{rica.report_.outcome}: residual {rica.report_.residual:.2g}, tol {rica.report_.tol:.2g}"
+    low, high = np.min(rica.report_.objective), np.max(rica.report_.objective)
+    assert ax.get_yscale() == ("log" if low > 0 and high >= 100 * low else "linear")
+    stack = StackedRFN((4, 2), max_iter=10, random_state=0).fit(rows())
+    ax = plot.convergence(stack)
+    for line, layer in zip(ax.lines, stack.layers_, strict=True):
+        assert_array_equal(line.get_ydata(), layer.report_.objective)
+    assert [text.get_text()[:8] for text in ax.get_legend().get_texts()] == ["layer 0:", "layer 1:"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_fit_without_an_objective_has_its_residual_drawn_and_a_closed_form_is_refused():
+    model = NeuralPCA(2, "gha", random_state=0).fit(rows())
+    report = model.report_
+    assert report.objective == [] and report.residual is not None
+    ax = plot.convergence(model)
+    assert ax.get_ylabel() == "residual" and list(ax.lines[0].get_ydata()) == [report.residual]
+    assert set(ax.lines[1].get_ydata()) == {report.tol}
+    with pytest.raises(ValueError, match=r"the report of this PCA has neither: its outcome is 'completed' after 1 iteration by the solver 'full'; give a model of"):
+        plot.convergence(PCA(2, svd_solver="full").fit(rows()))
+    with pytest.raises(NotFittedError):
+        plot.convergence(PCA())

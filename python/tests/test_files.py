@@ -169,6 +169,27 @@ def test_a_corrupt_model_is_refused(folder):
         unmix.load("nowhere.safetensors")
 
 
+def test_models_replace_models_and_no_other_file_unless_forced(folder):
+    model = PCA(2).fit(X)
+    model.save("model.safetensors")
+    PCA(1).fit(X).save("model.safetensors")
+    assert unmix.load("model.safetensors").n_components_ == 1
+    before = (folder / "x.npy").read_bytes()
+    (folder / "empty.safetensors").touch()
+    for name in ("x.npy", folder / "x.csv", "empty.safetensors"):
+        message = f"writing the model to {name} is not possible: a file that is not an unmix model is there; choose another name, or give force=True to replace it"
+        with pytest.raises(ValueError) as refused:
+            model.save(name)
+        assert str(refused.value) == message and refused.value.path == os.fspath(name)
+    assert (folder / "x.npy").read_bytes() == before
+    model.save("x.npy", force=True)
+    assert unmix.load("x.npy").n_components_ == 2
+    # Other results replace any file of their format, as on the command line.
+    for _ in range(2):
+        model.encode(X, out="codes.npy")
+        unmix.report(model, path="page.html")
+
+
 def test_codes_of_no_components_keep_their_number_of_rows(tmp_path):
     model = PCA(0).fit(X)
     model.encode(X, out=tmp_path / "none.npy")
@@ -181,6 +202,8 @@ def test_pages_replace_neither_data_nor_what_they_read(folder):
     before = open("rows.csv").read()
     with pytest.raises(ValueError, match="does not end in .html"):
         unmix.report(model, "rows.csv", path="rows.csv")
+    with pytest.raises(ValueError, match="rows.csv does not end in .html; choose such a name"):
+        unmix.report(model, "rows.csv").save("rows.csv")
     os.rename("rows.csv", "rows.html")
     for rows in (["rows.html"], unmix.open("rows.html", input_format="csv")):
         with pytest.raises(ValueError, match="read by the same call"):

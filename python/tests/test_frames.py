@@ -94,8 +94,24 @@ def test_columns_of_text_are_named_with_what_to_do(frame):
         assert PCA(2).fit(mixed.set_index("kind")).n_features_in_ == frame.shape[1]
 
 
-def test_single_precision_of_frames_is_kept():
-    assert PCA(2).fit(PANDAS.astype("float32")).components_.dtype == np.float32
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_single_precision_of_frames_is_kept(kind):
+    """Unless a column is of double precision."""
+
+    def table(columns):
+        if kind == "pyarrow":
+            return pytest.importorskip("pyarrow").table(columns)
+        return {"pandas": pd.DataFrame, "polars": pl.DataFrame}[kind](columns)
+
+    single = NUMBERS.astype(np.float32)
+    frame = table({name: single[:, j] for j, name in enumerate(NAMES)})
+    model, plain = PCA(2).fit(frame), PCA(2).fit(single)
+    assert model.components_.dtype == model.transform(frame).dtype == np.float32
+    assert_array_equal(model.feature_names_in_, NAMES)
+    assert_array_equal(model.components_, plain.components_)
+    assert_array_equal(model.transform(frame), plain.transform(single))
+    mixed = table({name: single[:, j].astype(np.float64 if j == 1 else np.float32) for j, name in enumerate(NAMES)})
+    assert PCA(2).fit(mixed).components_.dtype == np.float64
 
 
 class Interchange:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import sklearn.decomposition
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
 import unmix
@@ -339,6 +339,19 @@ def test_fits_begin_on_a_subsample_and_end_at_the_time_limit():
     with pytest.warns(ConvergenceWarning):
         timed = ICA(random_state=0, max_seconds=1e-9).fit(X)
     assert timed.report_.outcome == "time" and timed.transform(X).shape == (20_000, 6)
+
+
+def test_a_subsample_has_more_rows_than_there_are_sources():
+    X, _, _ = kinds(2000, 6, 3)
+    with pytest.raises(ValueError) as refused:
+        ICA(random_state=0, subsample=6).fit(X)
+    expected = "subsample must be 0 or more than n_components, which is 6 for these rows, got 6; choose at least 7, or 0 for all rows"
+    assert str(refused.value) == expected and refused.value.setting == "subsample"
+    with pytest.warns(UserWarning, match="subsample=6 has no effect here"):
+        ICA(random_state=0, algorithm="fastica", orthogonalization="deflation", subsample=6).fit(X)
+    # As many rows as there are, or more, are all of them.
+    whole, more = (ICA(random_state=0, subsample=m).fit(X) for m in (0, 10**6))
+    assert_array_equal(whole.components_, more.components_)
 
 
 def test_the_objective_is_that_of_the_iterations_on_all_rows():

@@ -238,7 +238,7 @@ def test_labels_are_text_in_a_file_as_on_the_command_line(parts):
         assert page(color) == by_array, color
     with pytest.raises(ValueError, match="there is no column named 'sit'"):
         page("group.csv:sit")
-    with pytest.raises(ValueError, match=r"color='tokens.txt' is not possible: it has 300 values, and the input has 10 rows"):
+    with pytest.raises(ValueError, match="color must have one value for each of the 10 rows of X, got 300 values in tokens.txt"):
         unmix.report(model, ROWS[:10], color="tokens.txt")
     for missing in ("nothing.csv", "site"):
         with pytest.raises(FileNotFoundError, match=f"cannot read {missing}"):

@@ -133,7 +133,7 @@ def test_equal_and_empty_atoms_have_no_code(made):
 def test_bad_input_is_refused(made):
     for y, message in (
         (made.codes[:, :5], r"y must have 20 columns, one for each atom, got shape \(800, 5\)"),
-        (made.codes[:9], "y must have 800 rows, one for each row of .*, got 9 x 20"),
+        (made.codes[:9], "y must have one row for each of the 800 rows of .*, got 9 rows"),
         (np.where(made.codes == made.codes.max(), np.nan, made.codes), "not finite|finite numbers only"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -3,6 +3,7 @@
 import copy
 import gzip
 import inspect
+import io
 import json
 import os
 import pickle
@@ -234,8 +235,9 @@ def test_changed_files_and_bad_options_are_refused(table, tmp_path):
         with pytest.raises(ValueError, match=message):
             unmix.open(path, **settings).shape
     for settings, message in [
-        ({"skip_rows": -1}, "skip_rows must be an integer from 0, got -1"),
-        ({"patches": (2, 2), "stride": 0}, "stride must be an integer from 1, got 0"),
+        ({"skip_rows": -1}, "skip_rows must be an integer of at least 0, got -1"),
+        ({"patches": (2, 2), "stride": 0}, "stride must be an integer of at least 1, got 0"),
+        ({"skip_rows": 2**64}, r"skip_rows must be an integer below 2\*\*64, got 18446744073709551616"),
         ({"columns": [-1]}, "columns must be a list of names and of numbers from 0, .*, got -1 in it"),
         ({"delimiter": "||"}, "delimiter must be one ASCII character, got '\\|\\|'; .* or 'tab', or 'space'"),
         ({"drop": ["a", "a"]}, r"drop=\['a', 'a'\] is not possible: it names column 1 \('a'\) twice"),
@@ -250,7 +252,7 @@ def test_changed_files_and_bad_options_are_refused(table, tmp_path):
     for settings, message in [
         ({"header": "yes"}, "header must be True or False, got 'yes'"),
         ({"transpose": "yes"}, "transpose must be True or False, got 'yes'"),
-        ({"skip_rows": 1.5}, "skip_rows must be an integer from 0, got 1.5"),
+        ({"skip_rows": 1.5}, "skip_rows must be an integer of at least 0, got 1.5"),
         ({"columns": 5}, "columns must be a list of names and of numbers from 0, .*, got 5"),
         ({"key": 5}, "key must be a string, got 5"),
         ({"input_format": 5}, "input_format must be a string, got 5"),
@@ -261,6 +263,34 @@ def test_changed_files_and_bad_options_are_refused(table, tmp_path):
         unmix.open(path, colums="a")
     with pytest.raises(FileNotFoundError):
         unmix.open(tmp_path / "none.csv")
+
+
+def test_what_is_not_a_path_is_refused_with_what_would_work(tmp_path):
+    path = tmp_path / "x.npy"
+    np.save(path, np.eye(3))
+    with path.open("rb") as file:
+        for given, error, message in [
+            (None, TypeError, "got None"),
+            (3, TypeError, "got 3"),
+            (np.eye(3), TypeError, "got rows in memory, of type ndarray; give them to fit and to the other functions as they are"),
+            (file, TypeError, f"got an open file; give its path, {os.fspath(path)!r}"),
+            (io.BytesIO(b"1,2"), TypeError, "got an open file; write its contents to a file, and give the path"),
+            (unmix.open(path), TypeError, "got a handle; give it to fit and to the other functions as it is"),
+            (b"x.npy", TypeError, "got b'x.npy'"),
+            ({"x": 1}, TypeError, "got {'x': 1}"),
+            ([[1.0, 2.0]], TypeError, "got [1.0, 2.0] in a list"),
+            ([], ValueError, "got no path; name at least one file"),
+            ("", ValueError, "got an empty name; name a file"),
+        ]:
+            for call in (unmix.open, unmix.read):
+                with pytest.raises(error, match="^path must be a path or a list of paths, as in 'rows.csv'") as refused:
+                    call(given)
+                assert str(refused.value).endswith(message)
+        with pytest.raises(TypeError, match="X is an open file; give its path, .*x.npy"):
+            PCA().fit(file)
+    # Lists of all kinds name files.
+    for paths in ([path], (os.fspath(path),), iter([path]), np.array([os.fspath(path)])):
+        assert unmix.open(paths).shape == (3, 3)
 
 
 def modified_later(path):
@@ -440,6 +470,21 @@ def test_a_folder_stands_for_its_tables(tmp_path):
         (tmp_path / f"part{i}.csv").write_text(f"a,b\n{i},1\n{i},2\n")
     assert unmix.open(tmp_path).shape == (6, 2)
     assert unmix.open(tmp_path, columns="a").read().ravel().tolist() == [0, 0, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("copied", [lambda rows: rows, lambda rows: pickle.loads(pickle.dumps(rows))], ids=["handle", "copy"])
+def test_a_folder_to_which_files_were_added_is_refused(tmp_path, copied):
+    for name in "ab":
+        (tmp_path / f"{name}.csv").write_text("a,b\n1,2\n3,4\n")
+    rows = unmix.open(tmp_path)
+    np.save(tmp_path / "codes.npy", np.eye(2))
+    assert copied(rows).shape == (4, 2)
+    (tmp_path / "c.csv").write_text("a,b\n5,6\n")
+    for use in (lambda rows: rows.shape, lambda rows: rows.read(), lambda rows: unmix.PCA(1).fit(rows)):
+        with pytest.raises(ValueError, match=r"'c\.csv' was added to the folder after it was opened; open it again"):
+            use(copied(rows))
+    (tmp_path / "c.csv").unlink()
+    assert copied(rows).shape == (4, 2)
 
 
 def _wav(folder, X):

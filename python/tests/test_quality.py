@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from unmix import PCA
+from unmix import PCA, SparseCoder
 
 X = np.random.RandomState(0).randn(200, 6) @ np.diag([5, 4, 3, 1, 1, 1]) + 7
 
@@ -58,6 +58,10 @@ def test_standard_errors_of_variances():
     model = PCA().fit(X)
     assert_allclose(model.explained_variance_std_error_, model.explained_variance_ * np.sqrt(2 / 199))
     assert "explained_variance_std_error_" in dir(model)
+    coder = SparseCoder(np.eye(6)).fit(X)
+    names = dir(coder)
+    assert "explained_variance_std_error_" not in names and "rotation_" not in names and "mixing_" in names
+    assert len(set(names)) == len(names) and all(hasattr(coder, name) for name in names if name.endswith("_") and not name.startswith("_"))
     assert PCA().fit(X.astype(np.float32)).explained_variance_std_error_.dtype == np.float32
     with pytest.raises(AttributeError):
         PCA().explained_variance_std_error_

@@ -122,3 +122,26 @@ def test_medians_can_add_one_to_the_rank():
     draw = np.random.RandomState(1)
     X = draw.randn(60, 2) @ draw.randn(2, 40) + 10 * (draw.rand(60, 40) < 0.05)
     assert [RobustPCA(center=center, random_state=0).fit(X).n_components_ for center in (False, True)] == [2, 3]
+
+
+def test_missing_cells_are_filled_with_the_low_rank_part(parts, tmp_path):
+    low, sparse = parts
+    gaps = np.random.RandomState(4).rand(*low.shape) < 0.1
+    X = np.where(gaps, np.nan, low + sparse)
+    model = RobustPCA(random_state=0).fit(X)
+    filled = model.impute(X)
+    assert_array_equal(filled[~gaps], X[~gaps])
+    assert_allclose(filled[gaps], model.low_rank_[gaps], rtol=1e-12, atol=1e-14)
+    assert np.median(abs(filled - low)[gaps]) < 1e-3
+    # New rows, of a loaded model, and in single precision.
+    model.save(tmp_path / "m.safetensors")
+    again = unmix.load(tmp_path / "m.safetensors")
+    assert_array_equal(again.impute(X[:5]), filled[:5])
+    assert again.impute(X[:5].astype(np.float32)).dtype == np.float32
+    for wanted in ({"return_std": True}, {"n_draws": 2}):
+        with pytest.raises(ValueError, match="the codes of this model have no distribution"):
+            again.impute(X, **wanted)
+    with pytest.raises(ValueError, match="n_draws must be an integer of at least 0"):
+        again.impute(X, n_draws=-1)
+    pytest.importorskip("pandas")
+    assert_array_equal(model.set_output(transform="pandas").impute(X[:5]).to_numpy(), filled[:5])

@@ -1,11 +1,14 @@
 """Sparse codes by a given dictionary: comparison with scikit-learn, duality gaps, bad input."""
 
+import os
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
+from PIL import Image
 from scipy import optimize
 from sklearn.decomposition import sparse_encode
 from sklearn.exceptions import ConvergenceWarning
@@ -131,6 +134,30 @@ def test_alpha_by_held_out_entries():
     curve = many.report_.cv
     assert len(curve["alphas"]) == len(curve["errors"]) == len(curve["standard_errors"]) == 13
     assert many.alpha_ == curve["alphas"][int(np.argmin(curve["errors"]))]
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("deviation", [0.04, 0.1])
+def test_alpha_by_held_out_entries_is_near_the_best_for_rows_without_noise(deviation):
+    path = Path(os.environ.get("UNMIX_DATA", "")) / "images_pypi" / "camera.png"
+    if "UNMIX_DATA" not in os.environ or not path.exists():
+        pytest.skip(f"UNMIX_DATA names no folder that holds {path.name}")
+    # 500 patches of a photograph, and 143 products of cosines.
+    windows = np.lib.stride_tricks.sliding_window_view(np.asarray(Image.open(path).convert("L")) / 255, (8, 8)).reshape(-1, 64)
+    patches = windows[np.random.RandomState(0).permutation(len(windows))[:500]]
+    noisy = patches + deviation * np.random.RandomState(10).randn(*patches.shape)
+    rows, true = (of - of.mean(axis=1, keepdims=True) for of in (noisy, patches))
+    waves = np.cos(np.arange(8)[:, None] * np.arange(12) * np.pi / 12)
+    waves[:, 1:] -= waves[:, 1:].mean(axis=0)
+    waves /= np.linalg.norm(waves, axis=0)
+    A = np.kron(waves, waves).T[1:]
+    A /= np.linalg.norm(A, axis=1, keepdims=True)
+    coder = SparseCoder(A, alpha="cv", random_state=0).fit(rows)
+    # Of thirteen without the largest, for which every code is zero, and without the smallest, which only fit more of the noise.
+    alphas = list(coder.report_.cv["alphas"])[1:8]
+    errors = [((SparseCoder(A, alpha=alpha).fit_transform(rows) @ A - true) ** 2).mean() for alpha in alphas]
+    assert errors[-1] > min(errors)
+    assert errors[alphas.index(coder.alpha_)] <= 1.15 * min(errors)
 
 
 def test_debias_is_least_squares_on_the_atoms(data):

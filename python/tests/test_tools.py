@@ -6,6 +6,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import subspace_angles as reference_angles
 from scipy.optimize import linear_sum_assignment
@@ -51,6 +52,29 @@ def test_distances_of_projectors_are_those_of_the_matrices():
             compare(rng.randn(9, 8), a)
         with pytest.raises(ValueError, match="entry 1 of row 0 is not a finite number"):
             compare([[1, np.nan]], [[1, 0]])
+
+
+def test_sparseness_is_that_of_hoyer_for_arrays_sparse_matrices_and_files(tmp_path):
+    draw = np.random.RandomState(0)
+    codes = draw.randn(50, 7) * (draw.rand(50, 7) < 0.4)
+    codes[:, 0] += 1.0
+    codes[0], codes[1], codes[2] = 0.0, [0, 0, -2, 0, 0, 0, 0], [3, -3, 3, 3, -3, 3, 3]
+    np.save(tmp_path / "codes.npy", codes)
+    found = metrics.sparseness(codes)
+    norms = [np.abs(row).sum() / np.linalg.norm(row) for row in codes[1:]]
+    assert_allclose(found[1:], (np.sqrt(7) - norms) / (np.sqrt(7) - 1), atol=1e-14)
+    assert np.isnan(found[0]) and found[1] == 1.0 and abs(found[2]) < 1e-15 and found.dtype == np.float64
+    assert_allclose(metrics.sparseness(-1e9 * codes), found, atol=1e-14)
+    for other in (scipy.sparse.csr_array(codes), scipy.sparse.csc_matrix(codes), pd.DataFrame(codes), tmp_path / "codes.npy"):
+        assert_allclose(metrics.sparseness(other), found, atol=1e-14)
+    for wrong in (codes[0], codes[:, :1]):
+        with pytest.raises(ValueError, match="codes must be an array of 2 axes with at least 2 columns, got shape"):
+            metrics.sparseness(wrong)
+    codes[3, 4] = np.nan
+    with pytest.raises(ValueError, match="codes must be finite: entry 4 of row 3"):
+        metrics.sparseness(codes)
+    with pytest.raises(ValueError, match="codes must be finite"):
+        metrics.sparseness(scipy.sparse.csr_array(codes))
 
 
 def test_matched_cosines_are_the_mean_of_the_match():

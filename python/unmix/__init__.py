@@ -379,7 +379,9 @@ def report(
         HTML file to write; without it the page is returned, and a notebook shows it inline.
     color : array-like of shape (n_samples,), path or Files, optional
         A label for each row, which determines the colour of its point; or a file of one column of numbers or of text, such as a list with
-        one token per line, ``"FILE:COLUMN"`` for a column of a table, by name or number, or a handle to files that selects one column.
+        one token per line, ``"FILE:COLUMN"`` for a column of a table, by name or number, or a handle to files that selects one column. If
+        ``X`` is a file or a handle, also the name of one of its columns, or its number as text. Of a handle that leaves out rows, labels
+        may be those of all rows of its files.
     title : str, optional
         Title of the page.
     beside : estimator, optional
@@ -421,7 +423,7 @@ def report(
     from sklearn.utils.validation import check_is_fitted
 
     from ._biclusters import Biclusters, biclusters
-    from ._html import Page
+    from ._html import Page, check_page_name
     from ._input import labels, refuse_overwriting, row_names
     from ._options import default_of
     from ._written import report_source
@@ -448,9 +450,7 @@ def report(
     options["max_seconds"] = None if refits is None else refits[2]
     shown = (title, other, rate, places, names, refits, shown_pairs, report_source(X, options))
     if path is not None:
-        # So that a typing error does not replace a data file by a page.
-        if not os.fspath(path).lower().endswith((".html", ".htm")) and not os.path.isdir(path):
-            raise ValueError(f"a report is an HTML page, but {os.fspath(path)} does not end in .html; choose such a name")
+        check_page_name(path)
         refuse_overwriting(X, path)
         model._model.page(os.fspath(path), model._run_arguments(), rows, named, shown)
         return None

@@ -18,7 +18,7 @@ from ._coding import Coding
 from ._components import components_frame
 from ._fixed import fixed
 from ._growing import Growing
-from ._input import Input, _is_path, _weights, counted, registry, tensor_names, warn
+from ._input import Input, _is_path, _weights, counted, refuse_replacing, registry, tensor_names, warn
 from ._on_request import _ON_REQUEST, _whole
 from ._options import RunOptions
 from ._settings import Settings, _validated
@@ -327,7 +327,7 @@ class Estimator(RunOptions, Settings, Input, Coding):
 
     # Keeping the model
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Path, *, force: bool = False) -> None:
         """Write the fitted model to one safetensors file, which ``unmix.load`` and the command line read.
 
         The file has the parameters, the settings and the report, and after ``partial_fit`` also the state from which learning continues. It
@@ -337,7 +337,10 @@ class Estimator(RunOptions, Settings, Input, Coding):
         Parameters
         ----------
         path : path
-            File to write. If writing fails, no partly written file is left.
+            File to write. An existing model is replaced; another file is not, unless ``force`` is True. If writing fails, no partly written
+            file is left.
+        force : bool, default=False
+            Whether to replace an existing file that is not a model of unmix.
 
         See Also
         --------
@@ -354,7 +357,10 @@ class Estimator(RunOptions, Settings, Input, Coding):
         6
         """
         check_is_fitted(self)
-        self._model.save(os.fspath(path))
+        file = os.fspath(path)
+        if not force:
+            refuse_replacing(file)
+        self._model.save(file)
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy: scikit-learn may return the attributes themselves, which must stay as they are.
@@ -412,7 +418,13 @@ class Estimator(RunOptions, Settings, Input, Coding):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *(_ON_REQUEST if self.__sklearn_is_fitted__() else ())]
+        names = set(super().__dir__())
+        if "_model" in vars(self):
+            # Not all of them exist: a model without axes has no rotation_.
+            names.update(name for name in _ON_REQUEST if hasattr(self, name))
+        elif "_growing" in vars(self):
+            names.update(_ON_REQUEST)
+        return sorted(names)
 
     @property
     def _n_features_out(self) -> int:

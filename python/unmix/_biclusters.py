@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _unmix
 from ._html import table
-from ._input import in_memory, row_names, warn
+from ._input import in_memory_by_names, row_names, warn
 from ._options import default_of, seconds
 from ._stability import _fitted, _seed_of
 from ._threads import threads_here
@@ -206,7 +206,7 @@ class Biclusters(BiclusterMixin):
         >>> found.get_submatrix(0, X).shape == found.get_shape(0)
         True
         """
-        return super().get_submatrix(i, in_memory(data))
+        return super().get_submatrix(i, in_memory_by_names(data, self._names))
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table with a line for each module.

@@ -46,11 +46,16 @@ def figure_of(ax: Axes) -> Figure:
     return cast("Figure", ax.figure)
 
 
-def check_has_components(model: Estimator, figure: str) -> None:
-    """Fitted estimators with at least one row in ``components_`` pass."""
+def check_is_own(model: Estimator, figure: str) -> None:
+    """Fitted estimators of this package pass."""
     if not hasattr(model, "_model"):
         check_is_fitted(model)
         raise TypeError(f"{figure} needs a fitted estimator of unmix, got one of {type(model).__name__}")
+
+
+def check_has_components(model: Estimator, figure: str) -> None:
+    """Fitted estimators with at least one row in ``components_`` pass."""
+    check_is_own(model, figure)
     if not hasattr(model, "components_"):
         raise TypeError(f"{figure} needs a model with components, and {type(model).__name__} has none")
     if not len(model.components_):

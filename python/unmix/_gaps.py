@@ -21,6 +21,24 @@ else:
     _Estimator = object
 
 
+def imputed(model: _Estimator, X: Rows, wanted: tuple[bool, int, int], max_seconds: float | None) -> tuple[Any, ...]:
+    """Rows with their missing cells filled, then the standard errors and the draws that are ``wanted``: errors or not, draws, refits."""
+    check_is_fitted(model)
+    return_std, n_draws, bootstrap = wanted
+    for name, value in (("n_draws", n_draws), ("bootstrap", bootstrap)):
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+            raise ValueError(f"{name} must be an integer of at least 0, got {value!r}")
+    numbers = (bool(return_std), int(n_draws), int(bootstrap))
+    filled, std, draws, notes = _unmix.impute(model._model, model._rows(X), model._run_arguments(), numbers, seconds(max_seconds))
+    for note in notes:
+        warn(note)
+    filled = in_frame(model, filled, X)
+    if return_std:
+        std = in_frame(model, std, X)
+    completed: Any = [in_frame(model, table, X) for table in draws] if framed(model) else draws
+    return filled, *([std] if return_std else []), *([completed] if n_draws else [])
+
+
 class Gaps(_Estimator):
     """Estimators that take rows with missing cells (NaN): their codes are posterior means given the observed cells."""
 
@@ -133,17 +151,5 @@ class Gaps(_Estimator):
         >>> bool(0.9 < inside.mean() < 0.99)
         True
         """
-        check_is_fitted(self)
-        for name, value in (("n_draws", n_draws), ("bootstrap", bootstrap)):
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
-                raise ValueError(f"{name} must be an integer of at least 0, got {value!r}")
-        wanted = (bool(return_std), int(n_draws), int(bootstrap))
-        filled, std, draws, notes = _unmix.impute(self._model, self._rows(X), self._run_arguments(), wanted, seconds(max_seconds))
-        for note in notes:
-            warn(note)
-        filled = in_frame(self, filled, X)
-        if return_std:
-            std = in_frame(self, std, X)
-        completed: Any = [in_frame(self, table, X) for table in draws] if framed(self) else draws
-        found = [filled, *([std] if return_std else []), *([completed] if n_draws else [])]
-        return found[0] if len(found) == 1 else tuple(found)
+        found = imputed(self, X, (return_std, n_draws, bootstrap), max_seconds)
+        return found[0] if len(found) == 1 else found

@@ -22,6 +22,12 @@ def table(head: Sequence[str], lines: Iterable[Sequence[Any]], caption: str = ""
     return f"<table>{title}<thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>{after}"
 
 
+def check_page_name(path: str | os.PathLike[str]) -> None:
+    """Refuse a name that is not that of a page, so that a typing error does not replace a data file by a page."""
+    if not os.fspath(path).lower().endswith((".html", ".htm")) and not os.path.isdir(path):
+        raise ValueError(f"a report is an HTML page, but {os.fspath(path)} does not end in .html; choose such a name")
+
+
 def _brief(cell: Any) -> str:
     if isinstance(cell, float):
         return f"{cell:.6g}"
@@ -64,7 +70,7 @@ class Page:
         Parameters
         ----------
         path : path
-            HTML file to write.
+            HTML file to write, whose name ends in ``.html`` or ``.htm``.
 
         See Also
         --------
@@ -79,6 +85,7 @@ class Page:
         >>> os.path.getsize(path) > 5_000
         True
         """
+        check_page_name(path)
         with open(path, "w", encoding="utf-8", newline="") as file:
             file.write(self.text)
 

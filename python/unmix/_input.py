@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, validate_data
 
 from . import _unmix
-from ._read import Files
+from ._read import Files, described_file
 from ._read import open as open_files
 from ._read import read as read_file
 from ._sklearn import Part
@@ -96,14 +96,31 @@ def in_memory(X: Any) -> Any:
 
 
 def in_memory_by_names(X: Any, names: Sequence[str] | None) -> Any:
-    """Rows in memory; of files whose columns have names, the columns of these names, in this order, as the extension reads them."""
+    """Rows in memory; of files whose columns have names, the columns of these names, in this order, as the extension reads them: a handle that
+    leaves out rows with missing cells then does so for these columns alone."""
     if not _is_path(X) or isinstance(X, _unmix.Files) or names is None:
         return in_memory(X)
     files = X if isinstance(X, Files) else open_files(X)
-    found, rows = files.names, in_memory(files)
-    if found is None or not set(names) <= set(found):
-        return rows
-    return rows[:, [found.index(name) for name in names]]
+    found = files.names
+    wanted = list(names) if found is not None and set(names) <= set(found) else None
+    return files._files.read((0, threads_here(), 0), None, wanted)
+
+
+def values_in_memory(X: Any) -> Any:
+    """Values for rows, in memory, with all entries. A handle gives also those of rows that it leaves out for missing cells: values are matched with
+    rows by their number."""
+    return dense(X._files.read((0, threads_here(), 0), None, None, True) if isinstance(X, Files) else X)
+
+
+def of_used_rows(X: Any, values: Any, name: str, one: str = "value", names: Sequence[str] | None = None) -> Any:
+    """The values, of an array with one for each row, that belong to the rows of ``X``. Of a handle that leaves out rows these are those of the rows
+    that are left, where there is a value for every row of its files; another number of values is refused, with ``name``, that of the
+    argument, and ``one``, the word for a value. ``names`` are the columns that are read, if they are chosen by name."""
+    files = X._files if isinstance(X, Files) else X
+    if not isinstance(files, _unmix.Files) or values.ndim == 0:
+        return values
+    places = files.places_of_values((0, threads_here(), 0), len(values), (name, one), None if names is None else list(names))
+    return values if places is None else values[places]
 
 
 def refuse_overwriting(X: Any, out: Any) -> None:
@@ -115,6 +132,18 @@ def refuse_overwriting(X: Any, out: Any) -> None:
     inside = [os.path.join(path, name) for path in read if os.path.isdir(path) for name in os.listdir(path)]
     if any(os.path.exists(path) and os.path.samefile(path, out) for path in [*read, *inside]):
         raise ValueError(f"writing to {os.fspath(out)} is not possible: it is read by the same call; choose another name")
+
+
+def refuse_replacing(path: str) -> None:
+    """Refuse to write a model over a file that is not one, which may be data, as the command line does."""
+    if not os.path.isfile(path) or _unmix.Model.is_file(path):
+        return
+    error = ValueError(
+        f"writing the model to {path} is not possible: a file that is not an unmix model is there; choose another name, or give force=True to "
+        "replace it"
+    )
+    vars(error).update(path=path)
+    raise error
 
 
 def counted(n: Any, one: str) -> str:
@@ -166,6 +195,9 @@ def _refuse_holders(X: object) -> None:
             "X is a masked array, and its masked cells would be read as numbers; give X.astype(float).filled(numpy.nan) to a method that "
             "takes missing cells, such as PPCA, or the rows that have none: numpy.ma.compress_rows(X)"
         )
+    file = described_file(X)
+    if file is not None:
+        raise TypeError(f"X is {file}")
     for cls in type(X).__mro__:
         package = cls.__module__.partition(".")[0]
         for (holder, prefix), remedy in _HOLDERS.items():
@@ -208,7 +240,7 @@ def _column(file: Any, name: str) -> Array:
     """The numbers of a file, or handle to one, of one column; they are the argument ``name``."""
     if isinstance(file, Files) and file._files.lists_cells:
         raise ValueError(f"{name} must be one number for each row, got a list of cells; open a file with one column, without triplets=True")
-    table = dense(file)
+    table = values_in_memory(file)
     if table.ndim == 2 and table.shape[1] != 1:
         raise ValueError(f"{name} of a file must be one column, got {table.shape[1]}; choose one, as in unmix.open(path, columns='weight')")
     return np.ravel(table)

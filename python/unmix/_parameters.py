@@ -2080,7 +2080,7 @@ class DenoisingAutoencoderParameters:
     corruption: float
     noise: Literal["mask", "gaussian"]
     tied: bool
-    solver: Literal["adam", "sgd"]
+    solver: Literal["adam", "sgd", "plain-sgd"]
     learning_rate: float
     batch_size: int
     max_epochs: int
@@ -2112,7 +2112,7 @@ class DenoisingAutoencoderParameters:
         "corruption": [Interval(Real, 0, 1, closed="left")],
         "noise": [StrOptions({"mask", "gaussian"})],
         "tied": ["boolean"],
-        "solver": [StrOptions({"adam", "sgd"})],
+        "solver": [StrOptions({"adam", "sgd", "plain-sgd"})],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "max_epochs": [Interval(Integral, 1, None, closed="left")],
@@ -2126,7 +2126,7 @@ class DenoisingAutoencoderParameters:
         corruption: float = 0.2,
         noise: Literal["mask", "gaussian"] = "mask",
         tied: bool = False,
-        solver: Literal["adam", "sgd"] = "adam",
+        solver: Literal["adam", "sgd", "plain-sgd"] = "adam",
         learning_rate: float = 0.001,
         batch_size: int = 100,
         max_epochs: int = 100,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._figure import axes_or_new, figure_of, given_axes
-from ._input import counted, dense
+from ._input import counted, dense, in_memory_by_names, of_used_rows
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def module(found: Biclusters, X: Rows, i: int = 0, color: ArrayLike | None = Non
     i : int, default=0
         Number of the module.
     color : array-like of shape (n_samples,), optional
-        A class for each row, which determines the colour of its point.
+        A class for each row, which determines the colour of its point; of a handle that leaves out rows, also one for each row of its files.
     axes : array of matplotlib Axes, optional
         Two axes to draw into, for codes and heat map; by default those of a new figure.
 
@@ -138,8 +138,11 @@ def module(found: Biclusters, X: Rows, i: int = 0, color: ArrayLike | None = Non
     else:
         top, bottom = given_axes(axes, 2, "one for the codes, one for the heat map")
     place = np.arange(len(order))
-    classes = np.zeros(len(z), dtype=int) if color is None else np.unique(np.asarray(color), return_inverse=True)[1].ravel()
-    labels = [None] if color is None else list(np.unique(np.asarray(color)))
+    given = None if color is None else of_used_rows(X, np.asarray(color), "color", names=getattr(found, "_names", None))
+    if given is not None and given.shape != (len(z),):
+        raise ValueError(f"color has shape {given.shape}, but there are {len(z)} rows; give one value for each")
+    classes = np.zeros(len(z), dtype=int) if given is None else np.unique(given, return_inverse=True)[1].ravel()
+    labels = [None] if given is None else list(np.unique(given))
     palette = plt.get_cmap("tab10")
     for c, label in enumerate(labels):
         in_class = classes[order] == c
@@ -168,7 +171,7 @@ def _drawn_names(found: Biclusters, which: str, members: Array) -> list[str]:
 
 
 def _standardised(X: Any, found: Biclusters) -> Array:
-    x = np.asarray(dense(X), dtype=float)
+    x = np.asarray(dense(in_memory_by_names(X, getattr(found, "_names", None))), dtype=float)
     if x.shape != (found.rows_.shape[1], found.columns_.shape[1]):
         raise ValueError(f"X has shape {x.shape}, but the modules are of {found.rows_.shape[1]} rows and {found.columns_.shape[1]} columns")
     scale = x.std(axis=0)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._figure import axes_or_new, figure_of, given_axes
-from ._input import dense
+from ._input import dense, in_memory_by_names
 from ._types import Array
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def parts(
         low, sparse = model.low_rank_[list(rows)], model.sparse_[list(rows)]
         whole = np.asarray(dense(model._rows_of_fit), dtype=float)[list(rows)]
     else:
-        whole = np.asarray(dense(X), dtype=float)[list(rows)]
+        whole = np.asarray(dense(in_memory_by_names(X, model._model.feature_names)), dtype=float)[list(rows)]
         low = model._low_rank(whole)
         sparse = model._sparse(whole, low)
     p = low.shape[1]

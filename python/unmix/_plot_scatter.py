@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._components import ordered
 from ._figure import axes_or_new
-from ._input import counted
+from ._input import counted, of_used_rows
 from ._types import Array, Chosen, Rows
 
 if TYPE_CHECKING:
@@ -42,7 +42,8 @@ def scatter(
     color : array-like of shape (n_samples,), or str, optional
         A number for each row, shown by a colour scale; or a label for each (text, or at most 10 different integers), each with its own
         colour and an entry of the legend. All but the 10 most frequent labels are grey. If ``X`` is a data frame, also the name of a column
-        that contains them, which the model need not have been fitted on.
+        that contains them, which the model need not have been fitted on. If it is a handle that leaves out rows, they may be those of all
+        rows of its files.
     ax : matplotlib Axes, optional
         Axes to draw into; by default those of a new figure. Of three components they must be in three dimensions, as those of
         ``figure.add_subplot(projection="3d")``.
@@ -80,7 +81,7 @@ def points(
     if isinstance(color, str):
         color, X = _of_column(model, X, color)
     codes = np.asarray(model.encode(X), dtype=np.float64)[:, chosen]
-    values = None if color is None else np.asarray(color)
+    values = None if color is None else of_used_rows(X, np.asarray(color), "color", names=model._model.feature_names)
     if values is not None and values.shape != codes.shape[:1]:
         raise ValueError(f"color has shape {values.shape}, but there are {len(codes)} rows; give one value for each")
     ax = axes_or_new(ax, spatial=len(chosen) == 3)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import reprlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
@@ -26,8 +27,8 @@ class Files:
     """A handle to rows in files, which are read when they are needed; returned by :func:`unmix.open`.
 
     Every function and estimator of unmix that takes rows also takes such a handle, and streams the rows. The files must not change: one
-    that was modified or replaced after it was opened is refused, also while a fit reads its rows. The standard input (``"-"``) and pipes
-    are copied when they are first read.
+    that was modified or replaced after it was opened is refused, also while a fit reads its rows, and so is a folder to which files were
+    added. The standard input (``"-"``) and pipes are copied when they are first read.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ class Files:
     """
 
     def __init__(self, path: Path | Sequence[Path], settings: dict[str, Any]) -> None:
-        paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+        paths = _paths_of(path)
         self._given = (paths, settings)
         self._files = _unmix.Files([os.fspath(p) for p in paths], _reading(**settings))
         self._about: tuple[int, int, list[str] | None, str] | None = None
@@ -161,8 +162,9 @@ class Files:
     def paths(self) -> list[str]:
         """The files, in the order of their rows.
 
-        Folders, and patterns such as ``"part-*.npy"``, are replaced by the files that they stood for when the handle was made; files that
-        were added since are not read.
+        Folders, and patterns such as ``"part-*.npy"``, are replaced by the files that they stood for when the handle was made. A folder to
+        which files of the same kind were added since, or from which some were removed, is refused; files that match a pattern and were
+        added since are not read.
 
         See Also
         --------
@@ -299,6 +301,46 @@ class Files:
         if self._files.read_once:
             raise TypeError(f"{self!r} cannot be pickled: no other process can read the standard input or a pipe again; give its rows, read()")
         return _copied, (*self._given, self._files.paths, self._files.stamps)
+
+
+def _paths_of(given: Any) -> list[Path]:
+    """The argument ``path`` of ``open`` as a list. Other objects that can be iterated over, such as an open file, would be taken for a list of names."""
+    form = "path must be a path or a list of paths, as in 'rows.csv' or ['a.npy', 'b.npy']"
+    if isinstance(given, (str, os.PathLike)):
+        paths: list[Any] = [given]
+    elif (other := _no_path(given)) is not None:
+        raise TypeError(f"{form}, got {other}")
+    else:
+        paths = list(given)
+    if not paths:
+        raise ValueError(f"{form}, got no path; name at least one file")
+    for path in paths:
+        if not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"{form}, got {reprlib.repr(path)} in a list")
+        if not os.fspath(path):
+            raise ValueError(f"{form}, got an empty name; name a file")
+    return paths
+
+
+def described_file(given: Any) -> str | None:
+    """An open file as a clause of a message, with what to give instead; None for other objects."""
+    if not hasattr(given, "read") or hasattr(given, "shape"):
+        return None
+    name = getattr(given, "name", None)
+    return f"an open file; give its path, {name!r}" if isinstance(name, str) else "an open file; write its contents to a file, and give the path"
+
+
+def _no_path(given: Any) -> str | None:
+    """What an object is that is not a list of paths, and what to do with it; None for lists, whatever is in them."""
+    if isinstance(given, Files):
+        return "a handle; give it to fit and to the other functions as it is"
+    if (file := described_file(given)) is not None:
+        return file
+    if len(getattr(given, "shape", (0,))) != 1:
+        return f"rows in memory, of type {type(given).__name__}; give them to fit and to the other functions as they are"
+    if isinstance(given, (bytes, bytearray, Mapping)) or not isinstance(given, Iterable):
+        return reprlib.repr(given)
+    return None
 
 
 def _copied(paths: list[Path], settings: dict[str, Any], found: list[Path], stamps: str | None) -> Files:

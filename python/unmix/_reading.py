@@ -48,9 +48,11 @@ def _flag(name: str, value: object) -> bool:
 def _integer(name: str, value: Any, least: int) -> int:
     """An integer that is at least `least`, and below the first one of more than 64 bits."""
     if not _is_integer(value):
-        raise TypeError(f"{name} must be an integer from {least}, got {value!r}")
-    if not least <= value < 2**64:
-        raise ValueError(f"{name} must be an integer from {least}, got {value!r}")
+        raise TypeError(f"{name} must be an integer of at least {least}, got {value!r}")
+    if value < least:
+        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+    if value >= 2**64:
+        raise ValueError(f"{name} must be an integer below 2**64, got {value!r}")
     return int(value)
 
 

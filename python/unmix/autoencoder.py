@@ -44,8 +44,8 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
     alpha : float or None, default=None
         Weight of the penalty relative to ``1/2 ||x - decode(z)||²``, where rows are divided by their scale if ``normalize`` is
         True. The penalty is the sum of the codes, for ``"jumprelu"`` their number, for ``"gated"`` the sum of the rectified gates.
-        Instead of ``l0``, which for ``"jumprelu"`` still determines the initial thresholds; ``"topk"`` and ``"batch-topk"`` have no
-        penalty.
+        Instead of ``l0``, which for ``"jumprelu"`` still determines the initial thresholds; refused with ``"topk"`` and
+        ``"batch-topk"``, which have no penalty.
     init : {"random", "data"}, fitted estimator, path or None, default="random"
         Initial atoms: ``"random"`` for standard normal entries, ``"data"`` for random centred rows, with which different seeds
         agree better but the residual is larger; or a fitted model, or the path of one, whose components are the initial weights.

@@ -282,7 +282,8 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
         values : ndarray of shape (n_cells,)
             Predicted values, in float64.
         std : ndarray of shape (n_cells,), with ``return_std=True``
-            Standard errors, in float64.
+            Standard errors, in float64. With a number for ``alpha`` and with ``algorithm="ppca-em"`` they treat the parameters as known, with a
+            warning: refits, as by ``impute``, need the rows.
 
         See Also
         --------

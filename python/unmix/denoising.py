@@ -31,8 +31,9 @@ class DenoisingAutoencoder(DenoisingAutoencoderParameters, Estimator):
         normal noise.
     tied : bool, default=False
         Tied weights: for standardised rows, the decoder has the weights of the encoder.
-    solver : {"adam", "sgd"}, default="adam"
-        Optimiser: ``"adam"``, or ``"sgd"``, stochastic gradient descent with momentum 0.9.
+    solver : {"adam", "sgd", "plain-sgd"}, default="adam"
+        Optimiser: ``"adam"``; ``"sgd"``, stochastic gradient descent with momentum 0.9, with which a constant gradient moves
+        parameters by ten times the learning rate per step; or ``"plain-sgd"``, without momentum.
     learning_rate : float, default=0.001
         Constant learning rate, for the mean loss over a mini-batch of standardised rows.
     batch_size : int, default=100

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import chosen, in_frame
-from ._input import _is_path, counted, dense, in_memory, in_memory_by_names
+from ._input import _is_path, counted, dense, in_memory, in_memory_by_names, of_used_rows, values_in_memory, warn
 from ._parameters import ICAParameters
 from ._read import Files
 from ._sklearn import _fit_context, available_if
@@ -73,9 +73,9 @@ class ICA(ICAParameters, Sources):
     w_init : array-like of shape (n_components, n_components) or None, path or Files, default=None
         Initial unmixing matrix, in whitened coordinates; None for a random rotation.
     subsample : int or None, default=None
-        Number of evenly spaced rows that the first iterations of a search over rotations use; the last iterations and the residual
-        use all rows; 0 for all rows from the start; None for a sufficient number with ``"picard"`` and ``"infomax"`` where there
-        are three times as many rows, else all.
+        Number of evenly spaced rows that the first iterations of a search over rotations use, more than there are sources; the last
+        iterations and the residual use all rows; 0, or at least the number of rows, for all rows from the start; None for a
+        sufficient number with ``"picard"`` and ``"infomax"`` where there are three times as many rows, else all.
     center : bool, default=True
         Subtract the mean of every column.
     standardize : bool, default=False
@@ -326,12 +326,14 @@ class ICA(ICAParameters, Sources):
         reference : int, str, or a list of them; or array-like of shape (n_samples,) or (n_samples, n_references)
             Columns that the model was fitted on, by number or name; or, with ``X``, channels recorded simultaneously with it.
         X : array-like of shape (n_samples, n_features), path or Files, optional
-            Rows of the same samples as the reference.
+            Rows of the same samples as the reference. Of a handle that leaves out rows, the reference may have one for each row of its
+            files.
 
         Returns
         -------
         ndarray of shape (n_components, n_references)
-            Correlations, 0 if a channel is constant. Without ``X``, those with the parts of the columns that the sources explain.
+            Correlations, 0 if a channel is constant, over the rows that have numbers of the reference; a warning gives the number of the
+            others. Without ``X``, those with the parts of the columns that the sources explain.
 
         See Also
         --------
@@ -355,9 +357,11 @@ class ICA(ICAParameters, Sources):
         """
         check_is_fitted(self)
         if X is not None:
-            sources = self._model.encode(self._rows(X), self._run_arguments())
-            channels = np.asarray(dense(reference), dtype=np.float64)
-            return _correlations(sources, channels.reshape(len(channels), -1))
+            rows = self._rows(X)
+            sources = self._model.encode(rows, self._run_arguments())
+            channels = np.asarray(values_in_memory(reference), dtype=np.float64)
+            channels = channels.reshape(len(channels), -1)
+            return _correlations(sources, of_used_rows(rows, channels, "reference", "row", self._model.feature_names))
         if isinstance(reference, Files):
             raise ValueError("reference must be columns that the model was fitted on, or a handle or an array together with X; X is not given")
         names: Any = [reference] if isinstance(reference, (str, Integral)) else reference
@@ -387,6 +391,14 @@ class ICA(ICAParameters, Sources):
 def _correlations(a: Array, b: Array) -> Array:
     if len(a) != len(b):
         raise ValueError(f"reference must be channels of the same samples as X, but has {counted(len(b), 'row')}, and X has {len(a)}")
+    known = np.isfinite(b).all(axis=1)
+    n_known = int(known.sum())
+    if n_known < min(2, len(b)):
+        raise ValueError(f"reference must have numbers in at least 2 rows, got {n_known}")
+    if n_known < len(b):
+        left_out = "has no number of it and is" if len(b) - n_known == 1 else "have no number of it and are"
+        warn(f"reference: {len(b) - n_known} of {len(b)} rows {left_out} left out of its correlations")
+        a, b = a[known], b[known]
     a, b = (np.asarray(m, dtype=np.float64) - np.mean(m, axis=0, dtype=np.float64) for m in (a, b))
     with np.errstate(invalid="ignore", divide="ignore"):
         found = a.T @ b / np.linalg.norm(a, axis=0)[:, None] / np.linalg.norm(b, axis=0)

@@ -12,14 +12,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import ordered
-from ._figure import axes_or_new, check_count, check_has_components, figure_of, shape_of_sample
+from ._figure import axes_or_new, check_has_components
 from ._plot_atoms import atoms
 from ._plot_biplot import biplot
+from ._plot_convergence import convergence
 from ._plot_gaps import gaps, held_out
 from ._plot_latents import factor_correlations, loadings, traversals
 from ._plot_modules import biclusters, module
 from ._plot_parts import affinities, parts
 from ._plot_scatter import scatter
+from ._plot_vectors import encoder_vectors, vectors
 from ._types import Array, Chosen, Rows
 
 if TYPE_CHECKING:
@@ -36,7 +38,9 @@ __all__ = [
     "biclusters",
     "biplot",
     "components",
+    "convergence",
     "factor_correlations",
+    "filters",
     "gaps",
     "held_out",
     "loadings",
@@ -48,9 +52,6 @@ __all__ = [
     "topography",
     "traversals",
 ]
-
-#: Maximum number of columns whose names fit below a panel.
-_MOST_NAMES = 30
 
 
 def scree(model: Estimator, ax: Axes | None = None) -> Axes:
@@ -121,9 +122,8 @@ def components(
     n_components : int, optional
         Number of components to draw; by default all, but at most 25.
     which : {"patterns", "filters"}, default="patterns"
-        ``"patterns"``: columns of ``mixing_``, the loadings of each component. ``"filters"``: rows of ``components_``, the weights
-        that compute its code from a row; they suppress the other components, and must not be interpreted as the pattern of the
-        component (Haufe et al. 2014). For orthonormal axes the two differ in length only.
+        ``"patterns"``: columns of ``mixing_``, the loadings of each component. ``"filters"``: what :func:`filters` draws, the weights
+        that compute its code from a row.
     axes : array of matplotlib Axes, optional
         Axes to draw into, one for each component; by default those of a new figure.
 
@@ -134,6 +134,7 @@ def components(
 
     See Also
     --------
+    filters : The vectors of the encoder.
     scree : Shares of the variance.
     topography : One number for each sensor.
 
@@ -146,46 +147,62 @@ def components(
     """
     if which not in ("patterns", "filters"):
         raise ValueError(f"which must be 'patterns' or 'filters', got {which!r}")
+    if which == "filters":
+        return filters(model, feature_shape, n_components, axes)
     check_has_components(model, "a figure of components")
     # With 'zca', codes are rotated back to the columns: columns of mixing_ are not the patterns of components, which are the axes.
     turned = getattr(model, "whiten", None) == "zca"
-    drawn = model.components_ if which == "filters" or turned else model.mixing_.T
-    import matplotlib.pyplot as plt
+    return vectors(model, model.components_ if turned else model.mixing_.T, "pattern", feature_shape, n_components, axes)
 
-    shape = shape_of_sample(model, feature_shape, model.n_features_in_)
-    check_count("n_components", n_components)
-    count = min(n_components or 25, len(drawn))
-    columns = min(count, 5) or 1
-    pictures = len(shape) == 2 or (len(shape) == 3 and shape[-1] == 3)
-    names = [str(name) for name in getattr(model, "feature_names_in_", ())]
-    bars = not pictures and 0 < len(names) <= _MOST_NAMES
-    columns = min(columns, 3) if bars else columns
-    lines = -(-count // columns) or 1
-    size = ((2.4 if pictures else 2.0) * columns + 0.4, (2.2 if pictures else 1.6) * lines + (0.8 if bars else 0.4))
-    if axes is None:
-        axes = plt.subplots(lines, columns, squeeze=False, layout="constrained", figsize=size)[1]
-    panels: list[Axes] = list(np.asarray(axes, dtype=object).flat)
-    if len(panels) < count:
-        raise ValueError(f"axes has {len(panels)} {'axis' if len(panels) == 1 else 'axes'}, but {count} components are drawn; give one for each, or n_components={len(panels)}")
-    figure = figure_of(panels[0])
-    for ax in panels:
-        ax.set_axis_off()
-    for i, ax in enumerate(panels[:count]):
-        row = np.asarray(drawn[i], dtype=np.float64)
-        most = np.abs(row).max() or 1
-        ax.set_title(f"{which[:-1]} {i}", fontsize="small")
-        if pictures and len(shape) == 3:
-            ax.imshow(0.5 + 0.5 * row.reshape(shape) / most)
-        elif pictures:
-            picture = ax.imshow(row.reshape(shape), cmap="RdBu_r", vmin=-most, vmax=most)
-            figure.colorbar(picture, ax=ax, ticks=[-most, 0, most], format="%.2g", fraction=0.05).ax.tick_params(labelsize="x-small")
-        elif bars:
-            _bars(ax, row, names, most, last=i + columns >= count)
-        else:
-            ax.axhline(0, color="0.8", linewidth=0.5)
-            ax.plot(row, linewidth=1)
-            ax.set_ylim(-1.05 * most, 1.05 * most)
-    return figure
+
+def filters(
+    model: Estimator,
+    feature_shape: tuple[int, ...] | None = None,
+    n_components: int | None = None,
+    axes: AxesOfPanels | None = None,
+) -> Figure:
+    """Draw the filters of the components: the vectors that rows are multiplied by to give codes.
+
+    The code of a component is the product of its filter and a row, less an offset; of networks and of ``RFN`` with ``e_step="plain"`` that
+    product is followed by the activation. A filter suppresses the other components, and must not be interpreted as the pattern of its
+    component, which :func:`components` draws (Haufe et al. 2014); for orthonormal axes the two differ in length only. Filters are drawn
+    as pictures, bars or curves, as components are, each on its own scale, symmetric about 0.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        With an encoder that is a matrix: ``encoder_weight_``, or codes that are a linear function of rows, such as those of ``PCA``,
+        ``ICA``, ``RICA``, ``FactorAnalysis`` or ``CompleteDictionary``. Codes that a solver computes, such as those of ``SparseCoder``,
+        have no filters.
+    feature_shape : tuple of int, optional
+        Shape of one sample, as in ``(28, 28)``; by default that of the model.
+    n_components : int, optional
+        Number of filters to draw; by default all, but at most 25.
+    axes : array of matplotlib Axes, optional
+        Axes to draw into, one for each filter; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Figure
+        One panel for each filter, with a colour bar beside each picture.
+
+    See Also
+    --------
+    components : The loadings of the components.
+
+    References
+    ----------
+    S. Haufe, F. Meinecke, K. Görgen, S. Dähne, J.-D. Haynes, B. Blankertz & F. Bießmann (2014), On the interpretation of weight vectors of linear
+        models in multivariate neuroimaging, NeuroImage 87. doi:10.1016/j.neuroimage.2013.10.067
+
+    Examples
+    --------
+    >>> import unmix
+    >>> X = unmix.datasets.independent(500, seed=0).X
+    >>> unmix.plot.filters(unmix.ICA(2, random_state=0).fit(X)).axes[1].get_title()
+    'filter 1'
+    """
+    return vectors(model, encoder_vectors(model), "filter", feature_shape, n_components, axes)
 
 
 def sources(
@@ -317,14 +334,3 @@ def _numbers(name: str, given: ArrayLike) -> Array:
     if not np.isfinite(numbers).all():
         raise ValueError(f"{name} must be finite, and {np.argwhere(~np.isfinite(numbers))[0].tolist()} is not; leave such sensors out")
     return numbers
-
-
-def _bars(ax: Axes, row: Array, names: list[str], most: float, last: bool) -> None:
-    ax.set_axis_on()
-    ax.bar(np.arange(len(row)), row, width=0.7)
-    ax.axhline(0, color="0.5", linewidth=0.5)
-    ax.set_ylim(-1.05 * most, 1.05 * most)
-    ax.set_xticks(np.arange(len(row)), names if last else [], rotation=90, fontsize="x-small")
-    ax.tick_params(axis="y", labelsize="x-small")
-    for side in ("top", "right", "bottom"):
-        ax.spines[side].set_visible(False)

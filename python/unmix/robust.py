@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import Estimator
+from ._gaps import imputed
 from ._input import dense
 from ._parameters import RobustPCAParameters
 from ._settings import _validated
@@ -194,6 +195,49 @@ class RobustPCA(RobustPCAParameters, Estimator):
         """
         rows, threads = self._fit(X)
         return self._model.encode(rows, (0, threads, int(self.verbose)))
+
+    def impute(self, X: Rows, return_std: bool = False, n_draws: int = 0, bootstrap: int = 20, max_seconds: float | None = None) -> Array:
+        """Fill the missing cells of rows with those of their low-rank part; observed cells are left unchanged, gross errors included.
+
+        A cell is filled with its value in ``inverse_transform(transform(X))``, which gross errors in a few of the observed cells of its row do
+        not change. There are no standard errors and no draws, because codes by least absolute deviations have no distribution: the
+        arguments for them are those of other estimators with this method, such as :class:`PPCA`, which have both.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path or Files
+            Rows; NaN is a missing cell.
+        return_std : bool, default=False
+            Standard errors are not possible: True is an error.
+        n_draws : int, default=0
+            Draws for multiple imputation are not possible: a number above 0 is an error.
+        bootstrap : int, default=20
+            Without effect: refits are for standard errors and draws.
+        max_seconds : float or None, default=None
+            Without effect: a time limit for refits.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Completed rows, in the type of the rows.
+
+        See Also
+        --------
+        inverse_transform : All cells of the low-rank part, from codes.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unmix import RobustPCA
+        >>> draw = np.random.RandomState(0)
+        >>> low = draw.randn(60, 2) @ draw.randn(2, 40)
+        >>> X = np.where(draw.rand(60, 40) < 0.1, np.nan, low + 10 * (draw.rand(60, 40) < 0.05))
+        >>> robust = RobustPCA(random_state=0).fit(X)
+        >>> np.allclose(robust.impute(X), np.where(np.isnan(X), robust.low_rank_, X))
+        True
+        """
+        filled: Array = imputed(self, X, (return_std, n_draws, bootstrap), max_seconds)[0]
+        return filled
 
     def _fit(self, X: Any, sample_weight: Any = None, targets: None = None) -> tuple[Any, int]:
         rows, threads = super()._fit(X, sample_weight)

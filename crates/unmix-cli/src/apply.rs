@@ -2,7 +2,7 @@
 
 use crate::args::{Apply, Encode, Reconstruct, Score};
 use crate::failure::{Done, Failure};
-use crate::input::{self, is_model_file};
+use crate::input::{self, check_order};
 use crate::output::{Output, Shape, TableWriter};
 use crate::progress::Progress;
 use crate::score::Scored;
@@ -150,20 +150,6 @@ struct Job<'a> {
     files: Vec<PathBuf>,
     model: Model,
     output: Output,
-}
-
-/// Detects a model and rows given in the wrong order.
-fn check_order(model: &Path, files: &[PathBuf]) -> Result<(), Failure> {
-    match files {
-        [rows] if is_model_file(rows) && model.is_file() && !is_model_file(model) => {
-            Err(Failure::Usage(format!(
-                "the model must come before the rows: {} is a model and {} is not; swap them",
-                rows.display(),
-                model.display()
-            )))
-        }
-        _ => Ok(()),
-    }
 }
 
 impl<'a> Job<'a> {

@@ -123,8 +123,11 @@ To encode rows (what PCA users call scores) use 'unmix encode'.
 T2 (Hotelling): squared distance from the mean along the components, each in its standard deviations.
 Q: squared distance from the subspace of the components. With --parts, also what they are made of:
 t2_C and cos2_C for each component C (its term of T2; the squared cosine of the angle between row
-and component), q_X for each column X (its term of Q). Models without variances along axes (ica,
-rica, ...) have Q alone.")]
+and component), q_X for each column X (its term of Q).
+T2 needs codes that are coordinates of the row along axes with variances: pca, neural-pca and
+sigma-pca have it. Other models have Q alone (ppca, linear-eigengan and factor-analysis, whose
+codes are posterior means, ica, rica, ...), or measures of sparse codes, such as their duality gap
+(sparse-coder, lista, ...).")]
     Score(Deferred<Score>),
     /// Find modules (biclusters), sets of rows with sets of columns, by a model of non-negative codes
     #[command(after_help = "\

@@ -12,7 +12,7 @@ use unmix::internal::error::counted;
 use unmix::{Error, Model, Run};
 
 /// Maximum number of modules that are listed on the terminal.
-const LISTED: usize = 30;
+const MOST_LISTED_MODULES: usize = 30;
 
 /// What is listed in place of a table without lines.
 const NONE: &str = "  No module was found: no unit has large codes in at least 2 rows and large
@@ -42,6 +42,7 @@ pub(crate) fn modules(args: &Modules) -> Done {
     let never = args.reading.files_read(files.iter().chain([&args.model]));
     let output = args.output.as_ref().map(|path| place(path, &never)).transpose()?;
     args.output.as_deref().map(check_csv).transpose()?;
+    input::check_order(&args.model, &files)?;
     let model = Model::load(&args.model)?;
     let progress = Progress::new(&args.running);
     let run = Run {
@@ -146,11 +147,11 @@ fn table(origin: &str, found: &Biclusters) -> String {
             "module", "rows", "columns", "positive", "negative", "evidence", "stability", "q", "halves"
         ),
     );
-    for (i, m) in found.modules.iter().enumerate().take(LISTED) {
+    for (i, m) in found.modules.iter().enumerate().take(MOST_LISTED_MODULES) {
         out += &format!("{}\n", line(i, m).trim_end());
     }
-    if n > LISTED {
-        out += &format!("  ... and {} more; -o modules.csv or --json has all\n", n - LISTED);
+    if n > MOST_LISTED_MODULES {
+        out += &format!("  ... and {} more; -o modules.csv or --json has all\n", n - MOST_LISTED_MODULES);
     }
     if let Some(note) = q_note(found) {
         out += &paint(FAINT, note);

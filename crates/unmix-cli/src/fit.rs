@@ -10,7 +10,7 @@ use crate::interrupt;
 use crate::output::{self, Destination};
 use crate::progress::Progress;
 use crate::terminal::{self, TITLE, TYPED, paint};
-use crate::{choice, input, list, names, picture, units, weights};
+use crate::{choice, input, list, names, picture, side_file, units, weights};
 use ending::{finish, keep_existing, summary};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -114,7 +114,8 @@ fn rows(args: &Fit, files: &[PathBuf], run: &Run<'_>) -> Result<(AnyRows<'static
         }
         false => {
             let options = weights::options(args)?;
-            let mut input = unmix_io::open_many(files, &options, run)?;
+            let opened = unmix_io::open_many(files, &options, run);
+            let mut input = opened.map_err(|e| weights::named_as_given(args, e))?;
             if input.rows.n_rows() == Some(1)
                 && options.patches.is_none()
                 && picture::is_picture(files, &args.reading)
@@ -226,15 +227,15 @@ fn given(args: &Fit) -> Result<Tensors, Failure> {
     for (name, path) in tables {
         if let Some(path) = path {
             choice::takes_table(method, name)?;
-            given.insert(name.into(), table(path)?);
+            given.insert(name.into(), table(path, &args.reading.options()?)?);
         }
     }
     method.check_tensors(&given).map_err(usage)?;
     Ok(given)
 }
 
-/// The components of a model, or the rows of another file.
-fn table(path: &Path) -> Result<Tensor, Failure> {
+/// The components of a model, or the rows of another file; `reading` are the options of the input.
+fn table(path: &Path, reading: &unmix_io::Options) -> Result<Tensor, Failure> {
     if input::is_model_file(path) {
         let model = Model::load(path)?;
         let components = model.tensor("components").cloned();
@@ -244,7 +245,7 @@ fn table(path: &Path) -> Result<Tensor, Failure> {
         });
     }
     let run = Run::default();
-    let mut input = unmix_io::open_with(path, &crate::side_file::options(), &run)?;
+    let mut input = side_file::open(path, side_file::options(), reading, |_| true, &run)?;
     input.rows.prepare(&run)?;
     let shape = vec![input.rows.n_rows().unwrap_or(0) as usize, input.rows.n_features()];
     let n = shape[0] as u64;

@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::{input, list, terminal};
 use std::path::{Path, PathBuf};
 use unmix::data::Sink;
-use unmix::impute::{ImputeOptions, Imputer, fill_cells};
+use unmix::impute::{ImputeOptions, Imputer, fill_cells, note_on_errors};
 use unmix::{Dtype, Error, Model, Real, Run, with_rows};
 
 /// Distributes the parts of every row to several tables, each of `p` columns.
@@ -45,6 +45,7 @@ fn listed(args: &Impute) -> Done {
     let output = Output::new(&apply.writing, &never)?;
     check_distinct(args)?;
     let errors = args.std.as_ref().map(|path| Output::at(path, apply.writing.format, &never)).transpose()?;
+    input::check_order(&apply.model, &files)?;
     let model = Model::load(&apply.model)?;
     check_lists(&model)?;
     let progress = Progress::new(&apply.running);
@@ -62,25 +63,15 @@ fn listed(args: &Impute) -> Done {
     if !apply.running.quiet {
         tell(filled, input.rows.origin());
     }
+    // Known cells have no errors.
+    if errors.is_some() && filled > 0 {
+        note_on_errors(&model).iter().for_each(|note| terminal::warning(note));
+    }
     for (output, numbers, name) in [(Some(&output), values, "value"), (errors.as_ref(), std, "std")] {
         let Some(output) = output else { continue };
         list::write(output, &cells, &numbers, name)?;
     }
     Ok(0)
-}
-
-/// Refuses a model that cannot impute, and names those that can.
-fn check(model: &Model) -> unmix::Result<()> {
-    let code = model.code();
-    Imputer::check(model).map_err(|mut error| {
-        if let Error::Unsupported { remedy, .. } = &mut error
-            && code.codes().missing
-            && code.decodes()
-        {
-            *remedy = format!("'unmix reconstruct' writes all cells of such rows; or {remedy}");
-        }
-        error
-    })
 }
 
 /// Refuses a model that cannot impute the cells of a list.
@@ -120,9 +111,10 @@ pub(crate) fn impute(args: &Impute) -> Done {
     for path in args.std.iter().cloned().chain(draws(args)?) {
         outputs.push(Output::at(&path, apply.writing.format, &never)?);
     }
+    input::check_order(&apply.model, &files)?;
     let model = Model::load(&apply.model)?;
     // Models that cannot impute are refused before any data are read.
-    check(&model)?;
+    Imputer::check(&model)?;
     let progress = Progress::new(&apply.running);
     let run = Run { max_seconds: args.max_seconds, ..progress.run(&apply.running) };
     let mut input = input::open_for(&model, &files, apply.reading.options()?, &run, apply.running.quiet)?;

@@ -27,6 +27,20 @@ pub(crate) fn is_model_file(path: &Path) -> bool {
     !is_read_once(path) && model::is_model_file(path)
 }
 
+/// Refuses a model and rows given in the wrong order.
+pub(crate) fn check_order(model: &Path, files: &[PathBuf]) -> Result<(), Failure> {
+    match files {
+        [rows] if is_model_file(rows) && model.is_file() && !is_model_file(model) => {
+            Err(Failure::Usage(format!(
+                "the model must come before the rows: {} is a model and {} is not; swap them",
+                rows.display(),
+                model.display()
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A column name, quoted for a list of columns.
 pub(crate) fn column_word(name: &str) -> String {
     let plain = !name.is_empty() && name.trim() == name && !name.contains([',', '"']);

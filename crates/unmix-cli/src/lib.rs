@@ -49,7 +49,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// Time that the work has to stop after a request. Long steps, such as a large eigenvalue problem, are not interrupted.
-const GRACE: Duration = Duration::from_millis(700);
+const GRACE_PERIOD: Duration = Duration::from_millis(700);
 
 /// Runs the command `args`, the first of which is the program's name, and returns the exit code.
 ///
@@ -131,7 +131,7 @@ fn supervise(work: impl FnOnce() -> Done + UnwindSafe + Send + 'static) -> i32 {
         }
         let waited = match interrupt::pressed() {
             0 => continue,
-            1 => since.get_or_insert_with(Instant::now).elapsed() > GRACE && !interrupt::writing(),
+            1 => since.get_or_insert_with(Instant::now).elapsed() > GRACE_PERIOD && !interrupt::writing(),
             _ => true,
         };
         if waited {

@@ -10,7 +10,7 @@ use unmix::{AnyRows, Dtype, Real, Run, with_rows};
 use unmix_io::{Input, Options};
 
 /// Rows of a table that are examined for row and column numbers.
-const ROWS: u64 = 10_000;
+const EXAMINED_ROWS: u64 = 10_000;
 
 /// Reading options of a list of cells.
 fn options(reading: &Reading) -> Result<Options, Failure> {
@@ -100,7 +100,7 @@ pub(crate) fn hint(rows: &AnyRows<'_>) -> Result<(), Failure> {
         return Ok(());
     }
     let some: Vec<f64> =
-        with_rows!(rows, rows => rows.read_range(0..ROWS)?.iter().map(|x| x.to_f64()).collect());
+        with_rows!(rows, rows => rows.read_range(0..EXAMINED_ROWS)?.iter().map(|x| x.to_f64()).collect());
     if looks_like_cells(some.as_chunks::<3>().0) {
         terminal::warning(&format!(
             "the first two columns of {} look like numbers of rows and columns; if each line is a cell (row, column, value) of the matrix, add \

@@ -5,7 +5,7 @@ use std::path::Path;
 use unmix::{AnyRows, Error, Result};
 
 /// Columns of a table that may hold names, in order of preference.
-const HEADS: [&str; 4] = ["name", "label", "channel", "names"];
+const NAME_COLUMNS: [&str; 4] = ["name", "label", "channel", "names"];
 
 /// Reads a name for each column, in order: one per line, or from the column `name`, `label` or `channel` of a table.
 pub(crate) fn read(path: &Path) -> Result<Vec<String>> {
@@ -24,7 +24,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<String>> {
     let mut table = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
     let head: Vec<String> =
         table.headers().map_err(|e| wrong(e.to_string()))?.iter().map(|h| h.trim().to_lowercase()).collect();
-    let column = HEADS.iter().find_map(|name| head.iter().position(|h| h == name));
+    let column = NAME_COLUMNS.iter().find_map(|name| head.iter().position(|h| h == name));
     let column = column.ok_or_else(|| wrong(format!("its columns are {}", head.join(", "))))?;
     table
         .records()

@@ -55,9 +55,9 @@ pub(crate) fn targets(
 }
 
 /// Share of clipped pixels above which pictures are refused: what is left of them is not a picture.
-const CLIPPED: f64 = 0.5;
+const MOST_CLIPPED_SHARE: f64 = 0.5;
 /// Pixels further outside 0 to 1 than this are not reconstruction errors.
-const FAR: f64 = 0.1;
+const LARGEST_OVERSHOOT: f64 = 0.1;
 /// What else would work where there are no pictures to write.
 const ARRAY: &str = "give the name of a file for the numbers, such as out.npy";
 
@@ -151,8 +151,8 @@ fn of_rows(
 
 /// The share of pixels that are outside 0 to 1; an error where most of them are far outside.
 fn clipped(pictures: &[Picture]) -> Result<f64, Failure> {
-    let far = share_outside(pictures, FAR);
-    if far > CLIPPED {
+    let far = share_outside(pictures, LARGEST_OVERSHOOT);
+    if far > MOST_CLIPPED_SHARE {
         let found = format!(
             "{:.0} % of the pixels are far outside 0 to 1; pictures are read as 0 to 1, and the model may be of numbers in other units, such as \
              an array of bytes, or have no mean",

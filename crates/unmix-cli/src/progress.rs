@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use unmix::{Event, Observer, Run};
 
 /// Delay before the bar appears.
-const BAR: Duration = Duration::from_millis(300);
+const BAR_DELAY: Duration = Duration::from_millis(300);
 /// Delay before the first line, and interval between further ones.
-const LINES: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(10));
+const LINE_DELAYS: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(10));
 
 /// Shows the progress of a run, and handles Ctrl-C.
 pub(crate) struct Progress {
@@ -88,7 +88,7 @@ impl Shared {
     }
 
     fn show_bar(&self) {
-        let Some(mut state) = self.wait(BAR) else { return };
+        let Some(mut state) = self.wait(BAR_DELAY) else { return };
         let bar = ProgressBar::new_spinner();
         style_bar(&bar, &state.now);
         bar.enable_steady_tick(Duration::from_millis(100));
@@ -96,10 +96,10 @@ impl Shared {
     }
 
     fn print_lines(&self) {
-        let mut time = LINES.0;
+        let mut time = LINE_DELAYS.0;
         while let Some(state) = self.wait(time) {
             terminal::note(&line(&state.now));
-            time = LINES.1;
+            time = LINE_DELAYS.1;
         }
     }
 }

@@ -6,8 +6,9 @@ use crate::input;
 use crate::output::{Output, Shape, TableWriter};
 use crate::progress::Progress;
 use crate::{side_file, terminal};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use unmix::data::{Sink, VecSink, Workspace};
+use unmix::data::{RowValues, Sink, UsedRows, VecSink, Workspace};
 use unmix::internal::error::counted;
 use unmix::internal::num::Block;
 use unmix::{Dtype, Error, Matrix, Model, Rows, Run, metrics, with_rows};
@@ -25,6 +26,7 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
         crate::apply::warn_unsolved(&model.encode(rows, &run, &mut sink)?);
         table(&sink.0, model.n_codes())
     });
+    let used = input.rows.used().counted(codes.rows() as u64);
     let (mut names, mut columns, mut partly) = (Vec::new(), Vec::new(), Vec::new());
     for reference in &args.reference {
         let own_column =
@@ -32,24 +34,11 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
         let (own, found) = match own_column.filter(|_| !Path::new(reference).is_file()) {
             // Names that the model has, from the file of its rows or given with --names.
             Some(j) => (vec![reference.clone()], with_rows!(&input.rows, rows => column(rows, j, &run)?)),
-            None => references(reference, files, &apply.reading.options()?, codes.rows(), &run)?,
+            None => references(reference, files, &apply.reading.options()?, used, &run)?,
         };
-        // Of all rows of a file, those that were selected of the input.
-        let found = match input.rows.selection() {
-            Some(selected) if found.rows() != codes.rows() && found.rows() as u64 == selected.n_rows() => {
-                chosen(&found, &selected.of(&(0..found.rows()).collect::<Vec<_>>()))
-            }
-            _ => found,
-        };
-        if found.rows() != codes.rows() {
-            let unsupported = Error::unsupported(
-                format!("comparing components with {reference}"),
-                format!("it has {} and the input {}", counted(found.rows() as u64, "row"), codes.rows()),
-                "give rows of the same samples",
-            )
-            .with_numbers(codes.rows(), found.rows());
-            return Err(unsupported.into());
-        }
+        let from = Path::new(reference).is_file().then_some(reference.as_str());
+        let values = RowValues { name: "--reference", one: "row", file: from };
+        let found = used.rows_of(Cow::Owned(found), values)?.into_owned();
         names.extend(own);
         let known: Vec<usize> =
             (0..found.rows()).filter(|&i| found.row(i).iter().all(|x| x.is_finite())).collect();
@@ -122,25 +111,25 @@ fn column<T: unmix::Real>(rows: &Rows<'_, T>, j: usize, run: &Run<'_>) -> Result
     Ok(table(&sink.0, 1))
 }
 
-/// Names and values of the columns of a file, or of one column of the input, for `n_rows` samples. A file that has these as columns is
+/// Names and values of the columns of a file, or of one column of the input, for the rows of the input. A file that has these as columns is
 /// transposed.
 fn references(
     reference: &str,
     files: &[PathBuf],
     options: &Options,
-    n_rows: usize,
+    used: UsedRows<'_>,
     run: &Run<'_>,
 ) -> Result<(Vec<String>, Matrix<f64>), Failure> {
     let path = Path::new(reference);
     let mut found: Input = match path.is_file() {
         true => {
             // Rows are samples or channels as in the input; column selections of the input do not apply.
-            let options = Options {
+            let own = Options {
                 transpose: options.transpose,
                 rows_axis: options.rows_axis.clone(),
                 ..side_file::options()
             };
-            unmix_io::open_many(&[path], &options, run)?
+            side_file::open(path, own, options, |_| true, run)?
         }
         false if files.iter().any(|file| input::is_read_once(file)) => {
             let found = "it is neither a file nor a column of the model, and the input can be read only once";
@@ -160,7 +149,7 @@ fn references(
     let (p, n) = (found.rows.n_features(), found.rows.n_rows().unwrap_or(0));
     let numbers = with_rows!(&found.rows, rows => table(&rows.read_range(0..n)?, p));
     // A single signal, or signals whose number is not that of the samples, fit in one way only.
-    let transposed = path.is_file() && n != n_rows as u64 && p == n_rows;
+    let transposed = path.is_file() && !used.matches(n) && used.matches(p as u64);
     let (numbers, p) = if transposed { (numbers.transposed(), n as usize) } else { (numbers, p) };
     let stem = crate::fit::stem(path);
     let made = |j: usize| match (path.is_file(), p) {

@@ -9,7 +9,7 @@ use crate::{input, list, output, positions};
 use std::path::{Path, PathBuf};
 use unmix::biclusters::{Refits, biclusters};
 use unmix::{AnyRows, Model, Run};
-use unmix_io::{LabelFile, Labels, Wording};
+use unmix_io::{Files, LabelFile, Labels, Wording, labels_in_column};
 use unmix_report::Options;
 
 /// Writes the page, which shows `invocation`, the command line.
@@ -34,6 +34,7 @@ pub(crate) fn report(args: &Report, invocation: Option<String>) -> Done {
         );
         return Err(Failure::Usage(message));
     }
+    input::check_order(&args.model, &files)?;
     let model = Model::load(&args.model)?;
     let progress = Progress::new(&args.running);
     let run = progress.run(&args.running);
@@ -98,32 +99,20 @@ fn rows_of(
     input.rows.prepare(run)?;
     options.labels = match color {
         None => None,
-        Some(Color::File(file)) => Some(read_labels(file, &input.rows, run)?),
+        Some(Color::File(file)) => Some(file.read(input.rows.used(), &stem(file.path()), run)?),
         Some(Color::Column { name, feature }) => Some(match (kept_already(args, &name), feature) {
             (true, _) => input.kept.iter().find(|(kept, _)| *kept == name).cloned(),
             (false, true) => None,
             // It stays among the kept ones, of which it may be one by its number.
             (false, false) => input.kept.last().cloned(),
         })
-        .map(|kept| kept.map_or_else(|| column(files, &name, model, args, (&input.rows, run)), Ok))
+        .map(|kept| kept.map_or_else(|| column(files, &name, args, (&input.rows, run)), Ok))
         .transpose()?,
     };
     // A column that was requested as row labels takes precedence over an index.
     let named = args.reading.keep.is_some().then(|| input.kept.first()).flatten();
     options.row_names = named.map(|(_, names)| names.clone()).or(input.row_names);
     Ok(input.rows)
-}
-
-/// The labels in a file, which has one for all rows of the file from which these were selected, or for each of them. The first is tried first: a file
-/// with one line more than there are rows would be taken for one with a header.
-fn read_labels(file: LabelFile<'_>, rows: &AnyRows<'_>, run: &Run<'_>) -> unmix::Result<Labels> {
-    let name = stem(file.path());
-    if let Some(selected) = rows.selection()
-        && let Ok((name, all)) = file.read(selected.n_rows(), &name, run)
-    {
-        return Ok((name, selected.of(&all)));
-    }
-    file.read(rows.n_rows().unwrap_or(0), &name, run)
 }
 
 /// The rows given by a list of cells; their labels go into the options of the page.
@@ -138,7 +127,7 @@ fn listed(
     let rows = list::rows(files, &args.reading, Some(model.n_features()), run, args.running.quiet)?.rows;
     options.labels = match color {
         None => None,
-        Some(Color::File(file)) => Some(file.read(rows.n_rows().unwrap_or(0), &stem(file.path()), run)?),
+        Some(Color::File(file)) => Some(file.read(rows.used(), &stem(file.path()), run)?),
         Some(Color::Column { .. }) => {
             let message = "a list of cells has no column to colour rows by; give --color a file with one value for each row";
             return Err(Failure::Usage(message.into()));
@@ -245,7 +234,6 @@ fn kept_already(args: &Report, name: &str) -> bool {
 fn column(
     files: &[PathBuf],
     name: &str,
-    model: &Model,
     args: &Report,
     (rows, run): (&AnyRows<'_>, &Run<'_>),
 ) -> Result<Labels, Failure> {
@@ -255,21 +243,6 @@ fn column(
              input to a file, and give this"
         )));
     }
-    // Only the other features, so that text in columns that are not needed is not read.
-    let others = model.features().names.iter().flatten().filter(|n| *n != name).cloned().collect::<Vec<_>>();
-    let wanted = Some(others).filter(|o| !o.is_empty());
-    let mut reading =
-        unmix_io::Options { copied: Some(input::column_word(name)), wanted, ..args.reading.options()? };
-    if rows.selection().is_some() {
-        // Of all rows: which of them are left out depends on this column, too.
-        (reading.missing, reading.rows) = (unmix_io::Missing::Keep, None);
-    }
-    let mut input = unmix_io::open_many(files, &reading, run)?;
-    let origin = input.rows.origin().to_string();
-    let (name, all) = input
-        .kept
-        .pop()
-        .ok_or_else(|| Failure::Message(format!("{origin} has no column '{name}' to colour by")))?;
-    let labels = rows.selection().map_or_else(|| all.clone(), |selected| selected.of(&all));
-    Ok((name, labels))
+    let files = Files::new(files, args.reading.options()?)?;
+    Ok(labels_in_column(&files, name, rows.used(), run)?)
 }

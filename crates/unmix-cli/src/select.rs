@@ -16,9 +16,9 @@ use unmix::select::{
 use unmix::{Run, with_rows};
 
 /// Maximum number of variances that are drawn.
-const DRAWN: usize = 12;
+const MOST_DRAWN_VARIANCES: usize = 12;
 /// Maximum length of a bar in characters.
-const BAR: usize = 40;
+const BAR_CHARACTERS: usize = 40;
 
 /// Prints the results of the rules.
 pub(crate) fn select(args: &Select) -> Done {
@@ -149,14 +149,22 @@ fn spectrum(table: &Table) -> String {
     let s = &table.spectrum;
     let mut out = format!("\n{}\n", paint(TITLE, "Share of the variance"));
     let mut sum = 0.0;
-    for (i, value) in s.values.iter().take(DRAWN).enumerate() {
+    for (i, value) in s.values.iter().take(MOST_DRAWN_VARIANCES).enumerate() {
         let share = value / s.total;
         sum += share;
-        let bar = "#".repeat((value / s.values[0] * BAR as f64).round() as usize);
-        out += &format!("  {:>4}  {bar:BAR$}  {:>6.2} %  {:>6.2} %\n", i + 1, 100.0 * share, 100.0 * sum);
+        let bar = "#".repeat((value / s.values[0] * BAR_CHARACTERS as f64).round() as usize);
+        out += &format!(
+            "  {:>4}  {bar:BAR_CHARACTERS$}  {:>6.2} %  {:>6.2} %\n",
+            i + 1,
+            100.0 * share,
+            100.0 * sum
+        );
     }
-    if s.values.len() > DRAWN {
-        out += &paint(FAINT, format!("  ... {} more (all of them with --json)\n", s.values.len() - DRAWN));
+    if s.values.len() > MOST_DRAWN_VARIANCES {
+        out += &paint(
+            FAINT,
+            format!("  ... {} more (all of them with --json)\n", s.values.len() - MOST_DRAWN_VARIANCES),
+        );
     }
     out
 }

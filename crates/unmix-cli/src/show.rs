@@ -16,7 +16,7 @@ use unmix_io::{Column, Description};
 use unmix_report::FactorTable;
 
 /// Maximum number of columns that are listed.
-const LISTED: usize = 12;
+const MOST_LISTED_COLUMNS: usize = 12;
 
 /// Shows a model or a data file.
 pub(crate) fn show(args: &Show) -> Done {
@@ -291,10 +291,11 @@ fn named(found: &Description, so: impl Fn(&Column) -> bool) -> String {
 
 /// Lists the first columns; if there are many without names, such as pixels, none is listed.
 fn columns(columns: &[Column]) -> String {
-    if columns.is_empty() || (columns.iter().all(|c| c.name.is_none()) && columns.len() > LISTED) {
+    if columns.is_empty() || (columns.iter().all(|c| c.name.is_none()) && columns.len() > MOST_LISTED_COLUMNS)
+    {
         return String::new();
     }
-    let shown = &columns[..columns.len().min(LISTED)];
+    let shown = &columns[..columns.len().min(MOST_LISTED_COLUMNS)];
     let name = |j: usize, c: &Column| c.name.clone().unwrap_or_else(|| j.to_string());
     let mut lines = vec![["column", "min", "max", "mean", "std", "missing", "text"].map(String::from)];
     for (j, c) in shown.iter().enumerate() {

@@ -14,7 +14,7 @@ use unmix::internal::error::counted;
 use unmix::{Error, Model, with_rows};
 
 /// The largest amplitude written, below full scale so that players do not clip.
-const PEAK: f64 = 0.9;
+const PEAK_AMPLITUDE: f64 = 0.9;
 
 /// The output folder of sounds or pictures, if the output is one; a format given explicitly is that of a file. Columns of `--keep` have no
 /// place in such files, and are refused.
@@ -80,11 +80,11 @@ impl SoundOutput {
         let peaks: Vec<f64> = columns.iter().map(loudest).collect();
         match self {
             SoundOutput::Sources => {
-                peaks.iter().map(|peak| if *peak > 0.0 { PEAK / peak } else { 1.0 }).collect()
+                peaks.iter().map(|peak| if *peak > 0.0 { PEAK_AMPLITUDE / peak } else { 1.0 }).collect()
             }
             SoundOutput::Channels(_) => {
                 let peak = peaks.iter().copied().fold(0.0, f64::max);
-                vec![if peak > 1.0 { PEAK / peak } else { 1.0 }; peaks.len()]
+                vec![if peak > 1.0 { PEAK_AMPLITUDE / peak } else { 1.0 }; peaks.len()]
             }
         }
     }

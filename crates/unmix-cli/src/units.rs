@@ -7,7 +7,7 @@ use std::path::Path;
 use unmix::{AnyRows, Model, with_rows};
 
 /// The share of the variance above which the first component is examined, and that of its squared loadings above which it is one column.
-const DOMINATING: (f64, f64) = (0.95, 0.98);
+const DOMINATING_SHARES: (f64, f64) = (0.95, 0.98);
 
 /// The note that the first component is a single column of a table, where that may be a matter of units and the method can standardise.
 pub(crate) fn of_columns(model: &Model) -> Option<String> {
@@ -22,7 +22,7 @@ pub(crate) fn of_columns(model: &Model) -> Option<String> {
     let components = model.tensor("components")?.f64s();
     let squares: Vec<f64> = components.iter().take(names.len()).map(|x| x * x).collect();
     let (column, most) = squares.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
-    let one = share > DOMINATING.0 && *most > DOMINATING.1 * squares.iter().sum::<f64>();
+    let one = share > DOMINATING_SHARES.0 && *most > DOMINATING_SHARES.1 * squares.iter().sum::<f64>();
     let share = if share > 0.9999 { "over 99.99".into() } else { format!("{:.1}", 100.0 * share) };
     one.then(|| {
         format!(
@@ -34,11 +34,11 @@ pub(crate) fn of_columns(model: &Model) -> Option<String> {
 }
 
 /// Rows of an array that are examined.
-const ROWS: u64 = 16;
+const EXAMINED_ROWS: u64 = 16;
 /// How far the mean of bytes is above that of a fit to numbers from 0 to 1; 255 for the same pictures.
-const FAR: f64 = 20.0;
+const LEAST_RATIO_OF_BYTES: f64 = 20.0;
 /// Means above this are not those of numbers from 0 to 1, up to rounding.
-const ABOVE: f64 = 1.001;
+const LARGEST_MEAN_TO_1: f64 = 1.001;
 
 /// The mean of a model whose rows are pictures. Models without a mean, or whose rows are not pictures, are not checked.
 fn mean_of_pictures(model: &Model) -> Option<Vec<f64>> {
@@ -53,7 +53,7 @@ fn largest(mean: &[f64]) -> f64 {
 /// Refuses picture files, the first of which is at `first`, where the model was fitted to larger numbers than they are read as.
 pub(crate) fn check_pictures(model: &Model, first: &Path) -> Result<(), Failure> {
     let largest = mean_of_pictures(model).map_or(0.0, |mean| largest(&mean));
-    if largest <= ABOVE {
+    if largest <= LARGEST_MEAN_TO_1 {
         return Ok(());
     }
     Err(Failure::Message(format!(
@@ -71,14 +71,13 @@ pub(crate) fn check_array(model: &Model, rows: &AnyRows<'_>, quiet: bool) -> Res
         mean.iter().copied().fold(f64::INFINITY, f64::min),
         mean.iter().sum::<f64>() / mean.len().max(1) as f64,
     );
-    if quiet || lowest < 0.0 || largest(&mean) > ABOVE || average <= 0.0 {
+    if quiet || lowest < 0.0 || largest(&mean) > LARGEST_MEAN_TO_1 || average <= 0.0 {
         return Ok(());
     }
-    let some: Vec<f64> =
-        with_rows!(rows, rows => rows.read_range(0..ROWS)?.iter().map(|x| unmix::Real::to_f64(*x)).collect());
+    let some: Vec<f64> = with_rows!(rows, rows => rows.read_range(0..EXAMINED_ROWS)?.iter().map(|x| unmix::Real::to_f64(*x)).collect());
     let bytes = some.iter().all(|x| (0.0..=255.0).contains(x) && x.fract() == 0.0);
     let now = some.iter().sum::<f64>() / some.len().max(1) as f64;
-    if bytes && now > FAR * average {
+    if bytes && now > LEAST_RATIO_OF_BYTES * average {
         terminal::warning(&format!(
             "{} holds numbers of {now:.3} on average, and the rows of the fit {average:.3}: pictures are read as 0 to 1, arrays as they are \
              stored; if these are bytes, divide them by 255",

@@ -200,6 +200,7 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
         comma_cells: 0,
         commas_separate: false,
         patches: None,
+        n_unread: 0,
     })
 }
 
@@ -222,7 +223,7 @@ fn note_on_numbers(
         return None;
     }
     let batch = file.batches(&[first]).ok()?.next()?.ok()?;
-    let cells = batch.column(0).slice(0, batch.num_rows().min(index::EXAMINED));
+    let cells = batch.column(0).slice(0, batch.num_rows().min(index::EXAMINED_ROWS));
     let mut numbers = vec![f64::NAN; cells.len()];
     place(&cells, &mut numbers, 1);
     let origin = file.path().display().to_string();

@@ -62,7 +62,7 @@ pub struct Description {
 }
 
 /// Maximum number of unnamed columns that are described one by one.
-const LISTED: usize = 1 << 16;
+const MOST_LISTED_COLUMNS: usize = 1 << 16;
 
 /// Description of one column.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -98,7 +98,7 @@ pub fn describe(input: &Input, run: &Run<'_>) -> Result<Description> {
     let p = input.rows.n_features();
     // A row that is too long for any fit is an error, and is not read completely.
     let fits = unmix::available_memory().is_none_or(|have| 8 * p as u64 <= have);
-    let is_wide = p > LISTED && input.rows.features().names.is_none() && fits;
+    let is_wide = p > MOST_LISTED_COLUMNS && input.rows.features().names.is_none() && fits;
     let wide = match is_wide && input.text_cells.is_empty() {
         true => with_rows!(&input.rows, rows => wide::contents(rows, run))?,
         false => None,

@@ -1,8 +1,9 @@
 //! A handle to files that can be read repeatedly: their paths, options and stamps, by which a change of a file is detected.
 
 use crate::describe::{Description, describe, missing};
+use crate::paths::FolderFiles;
 use crate::stored::{self, Once, Stored};
-use crate::{CutImages, Input, Options, names, open_files, paths, triplets};
+use crate::{CutImages, Input, Missing, Options, names, open_files, paths, triplets};
 use serde::{Deserialize, Serialize};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,8 @@ use unmix::model::PictureRow;
 use unmix::{AnyRows, Dtype, Error, ErrorDetails, Matrix, Real, Result, Run};
 
 /// Files and how they are read, for callers that read their rows more than once. [`open`](Self::open) reads the files again, and refuses
-/// those that have changed. Nothing is kept in memory, except a copy of what can be read only once: the standard input, or a pipe.
+/// those that have changed, and folders that have other files than before. Nothing is kept in memory, except a copy of what can be read only once:
+/// the standard input, or a pipe.
 ///
 /// ```
 /// let path = std::env::temp_dir().join("unmix-io-files.csv");
@@ -47,7 +49,16 @@ use unmix::{AnyRows, Dtype, Error, ErrorDetails, Matrix, Real, Result, Run};
 #[derive(Clone, Debug)]
 pub struct Files {
     files: Vec<(PathBuf, FileState)>,
+    /// The folders that were given, with the files that were found in them.
+    folders: Vec<FolderFiles>,
     options: Options,
+}
+
+/// What copies of a handle are compared with.
+#[derive(Default, Serialize, Deserialize)]
+struct Stamps {
+    files: Vec<Stamp>,
+    folders: Vec<FolderFiles>,
 }
 
 /// What is at the path of an input.
@@ -171,7 +182,7 @@ impl Files {
     /// A file that is missing; a pattern that matches no file; no file at all; the standard input more than once.
     pub fn new(paths: &[impl AsRef<Path>], options: Options) -> Result<Self> {
         let named = |path: PathBuf| FileState::at(&path).map(|found| (path, found));
-        let paths = paths::expand(paths, options.input_format)?;
+        let (paths, folders) = paths::expanded(paths, options.input_format)?;
         if paths.iter().filter(|path| path.as_path() == Path::new("-")).count() > 1 {
             let found = "it is given more than once (as '-'), and it can be read only once";
             return Err(Error::format("the standard input", found, "give it once"));
@@ -180,7 +191,7 @@ impl Files {
         if files.is_empty() {
             return Err(Error::format("the input", "no file was given", "give at least one"));
         }
-        Ok(Self { files, options })
+        Ok(Self { files, folders, options })
     }
 
     /// The files, in the order of their rows.
@@ -196,6 +207,11 @@ impl Files {
     /// Whether each line is a cell of a matrix: [`Options::triplets`].
     pub fn lists_cells(&self) -> bool {
         self.options.triplets
+    }
+
+    /// Whether rows of the files may be left out: by [`Options::rows`] or [`Options::missing`].
+    pub fn selects_rows(&self) -> bool {
+        self.options.rows.is_some() || self.options.missing == Missing::Drop
     }
 
     /// Whether one of them can be read only once, so that no other process can read it: the standard input, or a pipe.
@@ -231,8 +247,8 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// Those of [`open_many`](crate::open_many); a file that has changed since [`new`](Self::new); [`Options::names`] that the columns cannot
-    /// have.
+    /// Those of [`open_many`](crate::open_many); a file that has changed since [`new`](Self::new), or a folder to which files were added;
+    /// [`Options::names`] that the columns cannot have.
     pub fn open(&self, run: &Run<'_>) -> Result<Input> {
         self.open_as(run, |_| {})
     }
@@ -243,14 +259,20 @@ impl Files {
     ///
     /// Those of [`open`](Self::open).
     pub fn open_as(&self, run: &Run<'_>, change: impl FnOnce(&mut Options)) -> Result<Input> {
-        self.check_unchanged()?;
         let mut options = self.options.clone();
         change(&mut options);
-        let mut input = open_files(&self.owned_paths(), &|path, run| self.stored(path, run), &options, run)?;
+        let mut input = self.read_with(&options, run)?;
         if let Some(given) = options.names {
             input.rows = names::named_as(input.rows, given, options.wanted.as_deref())?;
         }
         Ok(input)
+    }
+
+    /// The files read with these options. Columns have the names under which the options chose them; names of the chosen columns alone are not
+    /// given to them.
+    pub(crate) fn read_with(&self, options: &Options, run: &Run<'_>) -> Result<Input> {
+        self.check_unchanged()?;
+        open_files(&self.owned_paths(), &|path, run| self.stored(path, run), options, run)
     }
 
     /// Row and column of every cell, in the order of the lines; values, if the list has them, are not returned.
@@ -286,35 +308,37 @@ impl Files {
         }
     }
 
-    /// Metadata of each file from the system when the handle was made, as text, for a copy of the handle in another process; `None` if one can be
-    /// read only once.
+    /// Metadata of each file from the system, and the list of each folder, when the handle was made, as text, for a copy of the handle in another
+    /// process; `None` if a file can be read only once.
     pub fn stamps(&self) -> Option<String> {
         let stamp = |found: &FileState| match found {
             FileState::File(stamp) => Some(*stamp),
             FileState::Once(_) => None,
         };
-        let all: Option<Vec<Stamp>> = self.files.iter().map(|(_, found)| stamp(found)).collect();
-        all.and_then(|all| serde_json::to_string(&all).ok())
+        let files: Vec<Stamp> = self.files.iter().map(|(_, found)| stamp(found)).collect::<Option<_>>()?;
+        let folders = self.folders.iter().filter(|folder| folder.is_text()).cloned().collect();
+        serde_json::to_string(&Stamps { files, folders }).ok()
     }
 
-    /// The copy of a handle, made of its [`paths`](Self::paths), with its [`stamps`](Self::stamps): a file that has changed since the handle was
-    /// made is refused. Numbers of devices are not compared, because another machine may have others for the same file.
+    /// The copy of a handle, made of its [`paths`](Self::paths), with its [`stamps`](Self::stamps): a file or a folder that has changed since the
+    /// handle was made is refused. Numbers of devices are not compared, because another machine may have others for the same file.
     ///
     /// # Errors
     ///
     /// Text that is not that of the stamps of as many files.
     pub fn with_stamps(mut self, stamps: &str) -> Result<Self> {
-        let stamps: Vec<Stamp> = serde_json::from_str(stamps).unwrap_or_default();
-        if stamps.len() != self.files.len() {
+        let stamps: Stamps = serde_json::from_str(stamps).unwrap_or_default();
+        if stamps.files.len() != self.files.len() {
             let files = counted(self.files.len() as u64, "file");
-            let found = format!("it has {files}, and stamps of {}", stamps.len());
+            let found = format!("it has {files}, and stamps of {}", stamps.files.len());
             return Err(Error::format("the copy of a handle", found, "open the files again"));
         }
-        for ((_, state), seen) in self.files.iter_mut().zip(stamps) {
+        for ((_, state), seen) in self.files.iter_mut().zip(stamps.files) {
             if let FileState::File(now) = state {
                 *now = Stamp { file: (now.file.0, seen.file.1), ..seen };
             }
         }
+        self.folders = stamps.folders;
         Ok(self)
     }
 
@@ -323,8 +347,10 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// A file that is missing; another length, modification time or, on Unix, another file or time of change.
+    /// A folder to which files were added that would be read with the others, or from which some were removed; a file that is missing; another
+    /// length, modification time or, on Unix, another file or time of change.
     pub fn check_unchanged(&self) -> Result<()> {
+        self.folders.iter().try_for_each(|folder| folder.check_unchanged(self.options.input_format))?;
         for (path, seen) in &self.files {
             let FileState::File(seen) = seen else { continue };
             let now = Stamp::of(path)?;

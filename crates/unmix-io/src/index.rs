@@ -7,10 +7,10 @@ use std::collections::HashSet;
 use unmix::{AnyRows, Real, Result, Rows, with_rows};
 
 /// Rows from the start of a file whose numbers show whether a column numbers them: enough for that, and read quickly from files of any size.
-pub(crate) const EXAMINED: usize = 1000;
+pub(crate) const EXAMINED_ROWS: usize = 1000;
 
 /// Fewest rows that a column without a telling name is taken to number: a short column may ascend so by chance.
-const FEWEST: usize = 10;
+const FEWEST_ROWS: usize = 10;
 
 /// Names of columns of identifiers, in lower case.
 const IDENTIFIERS: [&str; 9] = ["id", "ids", "nr", "no", "no.", "idx", "index", "subject", "patient"];
@@ -77,12 +77,12 @@ pub(crate) fn note_on_rows(
     options: &Options,
 ) -> Result<Option<String>> {
     /// Numbers that are read; of wider tables fewer rows.
-    const MOST: usize = 1 << 20;
+    const MOST_NUMBERS: usize = 1 << 20;
     let p = rows.n_features();
     if p < 2 || !are_all_columns(options) {
         return Ok(None);
     }
-    let n = (MOST / p).clamp(FEWEST, EXAMINED) as u64;
+    let n = (MOST_NUMBERS / p).clamp(FEWEST_ROWS, EXAMINED_ROWS) as u64;
     let first: Vec<f64> = with_rows!(rows, rows => {
         rows.read_range(0..n)?.into_iter().step_by(p).map(Real::to_f64).collect()
     });
@@ -105,9 +105,9 @@ pub(crate) fn note_on_stored(rows: &AnyRows<'_>, column: usize, options: &Option
         Ok(note_on_numbers(rows.origin(), name, column, &numbers, options))
     };
     // What holds for all of the numbers holds for the first of them.
-    match of_first(FEWEST)? {
+    match of_first(FEWEST_ROWS)? {
         None => Ok(None),
-        Some(_) => of_first(EXAMINED),
+        Some(_) => of_first(EXAMINED_ROWS),
     }
 }
 
@@ -133,7 +133,7 @@ pub(crate) fn note_on_numbers(
     if !are_all_columns(options) || is_noted_by_name || numbers.iter().any(|x| x.fract() != 0.0) {
         return None;
     }
-    let ascends = numbers.len() >= FEWEST && numbers.windows(2).all(|pair| pair[1] - pair[0] == 1.0);
+    let ascends = numbers.len() >= FEWEST_ROWS && numbers.windows(2).all(|pair| pair[1] - pair[0] == 1.0);
     let identifies = name.is_some_and(is_identifier) && numbers.len() > 1 && {
         let mut seen = HashSet::new();
         numbers.iter().all(|x| seen.insert(x.to_bits()))

@@ -5,13 +5,13 @@ use std::path::Path;
 use unmix::{Error, Result};
 
 /// Names that a message has room for.
-const SHOWN: usize = 30;
+const MOST_NAMES: usize = 30;
 
 /// The place among `names` of the array requested; by default the only one.
 pub(crate) fn choose(options: &Options, names: &[String], path: &Path) -> Result<usize> {
     let all: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut known = all[..all.len().min(SHOWN)].join(", ");
-    if all.len() > SHOWN {
+    let mut known = all[..all.len().min(MOST_NAMES)].join(", ");
+    if all.len() > MOST_NAMES {
         known += &format!(", ... ({} in all)", all.len());
     }
     match (options.key.as_deref(), names) {

@@ -1,11 +1,11 @@
-//! Labels of rows from a separate file: one value per line, an array, or a column of a table.
+//! Labels of rows from a separate file: one value per line, an array, or a column of a table; or from a column of the file of the rows.
 
 use crate::format::text;
 use crate::text::check_quotations;
 use crate::wording::{entry, path_argument};
 use crate::{Files, Missing, Options, Wording, open_with};
 use std::path::Path;
-use unmix::internal::error::counted;
+use unmix::data::{RowValues, UsedRows};
 use unmix::{AnyRows, Error, Result, Run};
 
 /// A label for each row: the name of the column, and the values.
@@ -51,36 +51,27 @@ impl<'a> LabelFile<'a> {
         self.path
     }
 
-    /// One value for each of the `n` rows; their name is that of the column, or `nameless` if it has none.
+    /// One value for each of the rows, of the file, which has one for each of them or for all rows of the file from which they were selected; their
+    /// name is that of the column, or `nameless` if it has none.
     ///
     /// # Errors
     ///
     /// Those of reading; several columns of which none is requested; an unknown column; another number of values.
-    pub fn read(self, n: u64, nameless: &str, run: &Run<'_>) -> Result<Labels> {
-        let nameless = nameless.to_string();
-        let (name, values) = match (Text::of(self)?, self.column) {
-            (Some(text), None) => text.lines(n, nameless)?,
-            (Some(text), Some(column)) => text.column(column, n)?,
-            (None, None) => self.numbers(nameless, run)?,
-            (None, Some(column)) => self.kept(column, run)?,
-        };
-        if values.len() as u64 == n {
-            return Ok((name, values));
-        }
+    pub fn read(self, rows: UsedRows<'_>, nameless: &str, run: &Run<'_>) -> Result<Labels> {
+        let (name, values) = self.whole(rows, nameless.to_string(), run)?;
         let column = self.column.map_or(String::new(), |column| format!(":{column}"));
         let given = format!("{}{column}", self.path.display());
-        // It is not an option of reading, as which `Wording::PythonPath` would present it.
-        let request = match self.wording {
-            Wording::Shell => self.wording.plain("color", given, true),
-            _ => format!("color={}", self.wording.text_value(&given)),
-        };
-        let found = format!(
-            "it has {}, and the input has {}",
-            counted(values.len() as u64, "value"),
-            counted(n, "row")
-        );
-        Err(Error::unsupported(request, found, "give one value for each row")
-            .with_numbers(n as usize, values.len()))
+        Ok((name, of_rows(rows, values, self.wording, &given)?))
+    }
+
+    /// All values of the file.
+    fn whole(self, rows: UsedRows<'_>, nameless: String, run: &Run<'_>) -> Result<Labels> {
+        match (Text::of(self)?, self.column) {
+            (Some(text), None) => text.lines(rows, nameless),
+            (Some(text), Some(column)) => text.column(column, rows),
+            (None, None) => self.numbers(nameless, run),
+            (None, Some(column)) => self.kept(column, run),
+        }
     }
 
     /// A column of a file that is not text.
@@ -108,20 +99,41 @@ impl<'a> LabelFile<'a> {
     }
 }
 
-/// The labels in a handle to files of one column, of numbers or of text: one value for each of the `n` rows. Their name is that of the column, or
-/// `nameless` if it has none.
+/// The name of the setting that gives labels.
+fn setting(wording: Wording) -> String {
+    match wording {
+        Wording::Shell => wording.name("color"),
+        // It is not an option of reading, as which `Wording::PythonPath` would present it.
+        _ => "color".into(),
+    }
+}
+
+/// The values of the rows, of `values`, which were read from `file`.
+fn of_rows(rows: UsedRows<'_>, values: Vec<String>, wording: Wording, file: &str) -> Result<Vec<String>> {
+    rows.values(values, RowValues { name: &setting(wording), one: "value", file: Some(file) })
+}
+
+/// The labels in a handle to files of one column, of numbers or of text: one value for each of the rows, or for all rows of the file from which they
+/// were selected. Their name is that of the column, or `nameless` if it has none.
 ///
 /// # Errors
 ///
-/// Those of reading; several columns; a list of cells.
-pub fn labels_of(files: &Files, n: u64, nameless: &str, run: &Run<'_>) -> Result<Labels> {
+/// Those of reading; several columns; a list of cells; another number of values.
+pub fn labels_of(files: &Files, rows: UsedRows<'_>, nameless: &str, run: &Run<'_>) -> Result<Labels> {
+    let (name, values) = all_labels_of(files, rows, nameless, run)?;
+    let file = files.paths().next().unwrap_or(Path::new("-")).display().to_string();
+    Ok((name, of_rows(rows, values, files.options().wording, &file)?))
+}
+
+/// All labels in a handle.
+fn all_labels_of(files: &Files, rows: UsedRows<'_>, nameless: &str, run: &Run<'_>) -> Result<Labels> {
     let options = files.options();
     if files.lists_cells() {
         let remedy = "open a file with one column, without triplets=True";
         return Err(Error::setting("color", "a list of cells", "must be one value for each row", remedy));
     }
-    // Text is missing as a number, and rows with it are not to be left out.
-    let input =
+    // Rows with text, which is missing as a number, and rows without a label are not left out: labels are matched with rows by their number.
+    let mut input =
         files.open_as(run, |options| (options.count_text, options.missing) = (true, Missing::Keep))?;
     let path = files.paths().next().unwrap_or(Path::new("-"));
     let p = input.rows.n_features();
@@ -129,7 +141,7 @@ pub fn labels_of(files: &Files, n: u64, nameless: &str, run: &Run<'_>) -> Result
         return Err(several(options.wording, path, p, None));
     }
     if input.text_cells.iter().all(|&cells| cells == 0) {
-        return written(&mut files.open(run)?.rows, nameless.into(), run);
+        return written(&mut input.rows, nameless.into(), run);
     }
     let name = input.rows.features().names.as_ref().and_then(|names| names.first());
     if options.columns.is_none() && options.drop.is_none() {
@@ -140,8 +152,11 @@ pub fn labels_of(files: &Files, n: u64, nameless: &str, run: &Run<'_>) -> Result
                 "give the path of a file, or an array of the labels",
             ));
         }
-        return LabelFile { path, column: name.map(String::as_str), wording: options.wording }
-            .read(n, nameless, run);
+        return LabelFile { path, column: name.map(String::as_str), wording: options.wording }.whole(
+            rows,
+            nameless.into(),
+            run,
+        );
     }
     let name = name.map(|name| entry(name));
     let mut input = files.open_as(run, |options| {
@@ -150,6 +165,46 @@ pub fn labels_of(files: &Files, n: u64, nameless: &str, run: &Run<'_>) -> Result
         (options.count_text, options.missing) = (true, Missing::Keep);
     })?;
     input.kept.pop().ok_or_else(|| several(options.wording, path, p, None))
+}
+
+/// The labels in a column, by name or number, of the files of these rows, which may be a column of features, too.
+///
+/// # Errors
+///
+/// Those of reading; an unknown column; a list of cells, and a transposed table, whose columns have no value for each row.
+pub fn labels_in_column(files: &Files, column: &str, rows: UsedRows<'_>, run: &Run<'_>) -> Result<Labels> {
+    let wording = files.options().wording;
+    let refused = |found: &str| {
+        let remedy = "give one value for each row in a file of its own";
+        Error::setting(setting(wording), wording.text_value(column), found, remedy)
+    };
+    if files.lists_cells() {
+        return Err(refused("a list of cells has no column to colour rows by"));
+    }
+    if files.options().transpose {
+        return Err(refused("the columns of a transposed table are rows"));
+    }
+    let options = Options {
+        copied: Some(entry(column)),
+        // Which rows are left out depends on the columns that are read. What follows the last row that is requested may be of any form.
+        missing: Missing::Keep,
+        rows: files.options().rows.map(|(_, end)| (0, end)),
+        // Text in other columns does not matter.
+        count_text: true,
+        ..files.options().clone()
+    };
+    let named = |mut error: Error| {
+        // The column is one that is copied, as those of the option `keep` are.
+        if let Error::Setting { name, got, .. } = &mut error
+            && name == "keep"
+        {
+            (*name, *got) = (setting(wording), wording.text_value(column));
+        }
+        error
+    };
+    let mut input = files.read_with(&options, run).map_err(named)?;
+    let (name, values) = input.kept.pop().ok_or_else(|| refused("the input has no such column"))?;
+    Ok((name, rows.of_file(values)))
 }
 
 /// The error for a file with several columns, of which line `line` has `p`.
@@ -196,6 +251,12 @@ fn is_named_like_a_file(path: &Path) -> bool {
     packed || matches!(ending(path).as_deref(), Some("npy" | "csv" | "tsv" | "txt" | "parquet"))
 }
 
+/// Whether the first of `n_lines` lines is a header: there is one more than rows, or than rows of their file, and there are not as many as either.
+fn one_more(rows: UsedRows<'_>, n_lines: usize) -> bool {
+    let n = n_lines as u64;
+    !rows.matches(n) && n > 0 && rows.matches(n - 1)
+}
+
 /// The content of a text file, decompressed.
 struct Text<'a> {
     path: &'a Path,
@@ -234,8 +295,8 @@ impl<'a> Text<'a> {
     }
 
     /// Lines of text; if there is one more than rows, the first is a header.
-    fn lines(&self, n: u64, nameless: String) -> Result<Labels> {
-        if let Some(values) = self.words(n) {
+    fn lines(&self, rows: UsedRows<'_>, nameless: String) -> Result<Labels> {
+        if let Some(values) = self.words(rows) {
             return Ok((nameless, values));
         }
         let mut values = Vec::new();
@@ -246,26 +307,25 @@ impl<'a> Text<'a> {
             }
             values.push(record[0].to_string());
         }
-        let header = values.len() as u64 == n + 1;
-        let name = if header { values.remove(0) } else { nameless };
+        let name = if one_more(rows, values.len()) { values.remove(0) } else { nameless };
         Ok((name, values))
     }
 
     /// The lines of a file other than `.csv` and `.tsv` as they are, if there is one for each row and fewer than half contain delimiters or
     /// quotation marks: a list of words and punctuation marks, not a table.
-    fn words(&self, n: u64) -> Option<Vec<String>> {
+    fn words(&self, rows: UsedRows<'_>) -> Option<Vec<String>> {
         if matches!(ending(self.path).as_deref(), Some("csv" | "tsv")) {
             return None;
         }
         let lines: Vec<&str> = std::str::from_utf8(&self.bytes).ok()?.lines().collect();
         let special = |line: &&&str| line.as_bytes().contains(&self.delimiter) || line.contains('"');
         let some = lines.iter().filter(special).count();
-        let list = lines.len() as u64 == n && (1..lines.len().div_ceil(2)).contains(&some);
+        let list = rows.matches(lines.len() as u64) && (1..lines.len().div_ceil(2)).contains(&some);
         list.then(|| lines.into_iter().map(String::from).collect())
     }
 
     /// A column of a table, by name if it has a header, or by number.
-    fn column(&self, column: &str, n: u64) -> Result<Labels> {
+    fn column(&self, column: &str, rows: UsedRows<'_>) -> Result<Labels> {
         let records = self.records()?;
         let mut head: Vec<String> = records
             .first()
@@ -279,9 +339,9 @@ impl<'a> Text<'a> {
             let known: Vec<&str> = head.iter().map(String::as_str).collect();
             return Err(Error::unknown("column", column, known));
         };
-        let header = head[j] == column || records.len() as u64 == n + 1;
-        let rows = &records[usize::from(header)..];
-        let values = rows.iter().map(|record| record.get(j).unwrap_or("").to_string()).collect();
+        let header = head[j] == column || one_more(rows, records.len());
+        let lines = &records[usize::from(header)..];
+        let values = lines.iter().map(|record| record.get(j).unwrap_or("").to_string()).collect();
         Ok((if header { head[j].clone() } else { format!("column {j}") }, values))
     }
 }
@@ -289,6 +349,13 @@ impl<'a> Text<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use unmix::Rows;
+    use unmix::data::SelectedRows;
+
+    /// Rows to be labelled.
+    fn rows(n: usize) -> AnyRows<'static> {
+        Rows::from_vec(vec![0.0f64; n], 1).unwrap().into()
+    }
 
     #[test]
     fn labels_are_read_with_and_without_a_header() {
@@ -296,19 +363,74 @@ mod tests {
         let path = dir.path().join("kind.csv");
         let labels = |text: &str, n| {
             std::fs::write(&path, text).unwrap();
-            LabelFile { path: &path, column: None, wording: Wording::Shell }.read(n, "kind", &Run::default())
+            let file = LabelFile { path: &path, column: None, wording: Wording::Shell };
+            file.read(rows(n).used(), "kind", &Run::default())
         };
         let abc = || vec!["a".to_string(), "b, c".into()];
         assert_eq!(labels("a\n\"b, c\"\n", 2).unwrap(), ("kind".to_string(), abc()));
         assert_eq!(labels("group\na\n\"b, c\"\n", 2).unwrap(), ("group".to_string(), abc()));
         let message = |text, n| labels(text, n).unwrap_err().to_string();
         let found = message("a\nb\n", 5);
-        assert!(found.contains("it has 2 values, and the input has 5 rows"), "{found}");
-        assert!(found.starts_with("--color "), "{found}");
+        assert!(
+            found.starts_with("--color must have one value for each of the 5 rows of the array"),
+            "{found}"
+        );
+        assert!(
+            found.contains(", got 2 values in ") && found.contains("kind.csv; give one for each"),
+            "{found}"
+        );
         let found = message("a,b\nc,d\n", 2);
         assert!(found.starts_with("color of a file must be one column, got 2; choose one"), "{found}");
         let found = message("a\nb\nc,d\n", 2);
         assert!(found.starts_with("color of a file must be one column, got 2 in line 3 of "), "{found}");
+    }
+
+    #[test]
+    fn labels_follow_the_rows_that_are_left_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("kind.csv");
+        let selected = SelectedRows::new(vec![0..1, 2..4], 4).unwrap();
+        let three = rows(3).selected(selected);
+        let labels = |text: &str, column: Option<&str>| {
+            std::fs::write(&path, text).unwrap();
+            let file = LabelFile { path: &path, column, wording: Wording::Shell };
+            file.read(three.used(), "kind", &Run::default()).map_err(|e| e.to_string())
+        };
+        let acd = |name: &str| Ok((name.to_string(), ["a", "c", "d"].map(String::from).to_vec()));
+        // A list with as many lines as the file has rows has no header, though it has one more than rows are used.
+        assert_eq!(labels("a\nb\nc\nd\n", None), acd("kind"));
+        assert_eq!(labels("group\na\nb\nc\nd\n", None), acd("group"));
+        assert_eq!(labels("a\nc\nd\n", None), acd("kind"));
+        assert_eq!(labels("x,BT\n1,a\n2,b\n3,c\n4,d\n", Some("BT")), acd("BT"));
+        assert_eq!(labels("x,BT\n1,a\n3,c\n4,d\n", Some("BT")), acd("BT"));
+        let refused = labels("x,BT\n1,a\n2,b\n", Some("BT")).unwrap_err();
+        let words = "each of the 3 rows selected of the array, or for each of its 4 rows, got 2 values in ";
+        assert!(refused.contains(words) && refused.contains("kind.csv:BT;"), "{refused}");
+        // In a handle, too; and a column of the file of the rows.
+        let handle = |text: &str, columns: Option<&str>| {
+            std::fs::write(&path, text).unwrap();
+            let missing = Missing::Drop;
+            let options = Options { columns: columns.map(Into::into), missing, ..Options::default() };
+            Files::new(&[&path], options).unwrap()
+        };
+        let run = Run::default();
+        let numbers =
+            labels_of(&handle("n,m\n1,5\n,5\n3,5\n4.5,5\n", Some("n")), three.used(), "color", &run);
+        assert_eq!(numbers.unwrap().1, ["1", "3", "4.5"]);
+        let text = "x,BT,y\n1,a,?\n2,b,7\n3,c,1\n4,d,8\n";
+        for column in ["BT", "1"] {
+            let found = labels_in_column(&handle(text, Some("x,y")), column, three.used(), &run);
+            assert_eq!(found.map_err(|e| e.to_string()), acd("BT"), "{column}");
+        }
+        let refused = |column: &str| {
+            labels_in_column(&handle(text, None), column, three.used(), &run).unwrap_err().to_string()
+        };
+        assert!(
+            refused("TB").contains("there is no column named 'TB' (did you mean 'BT'?)"),
+            "{}",
+            refused("TB")
+        );
+        assert!(refused("7").starts_with("color=7 is not possible: there are 3 columns"), "{}", refused("7"));
     }
 
     #[test]
@@ -321,7 +443,7 @@ mod tests {
             let wording = Wording::PythonPath;
             let file = LabelFile::of(&text, wording).unwrap().unwrap();
             assert_eq!(file, LabelFile { path: &path, column: Some(column), wording });
-            file.read(2, "patients", &Run::default())
+            file.read(rows(2).used(), "patients", &Run::default())
         };
         let bt = || ("BT".to_string(), vec!["B".to_string(), "T".into()]);
         assert_eq!(labels("id,BT,age\nx,B,3\ny,T,4\n", "BT").unwrap(), bt());
@@ -340,7 +462,7 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             let wording = Wording::PythonRead;
             let options = Options { columns: columns.map(Into::into), wording, ..Options::default() };
-            labels_of(&Files::new(&[&path], options)?, 2, "color", &Run::default())
+            labels_of(&Files::new(&[&path], options)?, rows(2).used(), "color", &Run::default())
         };
         let words = |name: &str, values: [&str; 2]| (name.to_string(), values.map(String::from).to_vec());
         let table = "id,BT,age\nx,B,3\ny,T,4.5\n";

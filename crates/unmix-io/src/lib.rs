@@ -81,7 +81,7 @@ pub use array::note_on_axes;
 #[doc(hidden)]
 pub use format::text;
 #[doc(hidden)]
-pub use labels::{LabelFile, Labels, labels_of};
+pub use labels::{LabelFile, Labels, labels_in_column, labels_of};
 #[doc(hidden)]
 pub use names::{have_names, named};
 #[doc(hidden)]
@@ -143,6 +143,8 @@ pub struct Input {
     pub commas_separate: bool,
     /// The pictures that the rows are patches of, where they are all patches and all pixels of each.
     pub patches: Option<CutImages>,
+    /// Rows of the file after the last one that was requested, which were counted and not read.
+    pub(crate) n_unread: u64,
 }
 
 /// Opens the file at `path`; `-` is the standard input.

@@ -9,7 +9,7 @@ use unmix::internal::num::random;
 use unmix::{Error, Result};
 
 /// Number of the stream of draws that patches are drawn from.
-const DRAWS: u64 = 0x7061_7463;
+const PATCH_STREAM: u64 = 0x7061_7463;
 
 /// An image among the pixels of all.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -196,7 +196,7 @@ fn normalise(patch: &mut [f64]) {
 
 /// `n` of the numbers below `all`, each set as likely as another (Floyd's method), in order.
 fn draw(all: u64, n: u64, seed: u64) -> Vec<u64> {
-    let draws = random::Stream::new(seed, DRAWS);
+    let draws = random::Stream::new(seed, PATCH_STREAM);
     let mut drawn = BTreeSet::new();
     for last in all - n..all {
         let one = ((u128::from(draws.bits(last)) * (u128::from(last) + 1)) >> 64) as u64;

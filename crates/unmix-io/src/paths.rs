@@ -2,7 +2,8 @@
 
 use crate::format::{InputFormat, Kind};
 use crate::wording::path_argument;
-use std::collections::HashMap;
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use unmix::internal::error::counted;
@@ -15,17 +16,29 @@ use unmix::{Error, Result};
 ///
 /// A pattern that matches no file, a folder without images or tables, or with tables of several formats. Missing files are reported by [`open`](crate::open).
 pub fn expand(paths: &[impl AsRef<Path>], format: Option<InputFormat>) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
+    Ok(expanded(paths, format)?.0)
+}
+
+/// [`expand`], and the folders among the paths, with the files that were found in each.
+pub(crate) fn expanded(
+    paths: &[impl AsRef<Path>],
+    format: Option<InputFormat>,
+) -> Result<(Vec<PathBuf>, Vec<FolderFiles>)> {
+    let (mut files, mut folders) = (Vec::new(), Vec::new());
     for path in paths.iter().map(AsRef::as_ref) {
         match (path.to_str(), path.metadata()) {
-            (_, Ok(found)) if found.is_dir() => files.extend(members(path, format)?),
+            (_, Ok(found)) if found.is_dir() => {
+                let folder = FolderFiles::of(path, format)?;
+                files.extend(folder.files.iter().cloned());
+                folders.push(folder);
+            }
             (Some(pattern), Err(_)) if pattern.contains(['*', '?', '[']) => {
                 files.extend(matching(path, pattern)?)
             }
             _ => files.push(path.to_path_buf()),
         }
     }
-    Ok(files)
+    Ok((files, folders))
 }
 
 /// The note that a file is given more than once, so that what it holds (`what`, as in "rows") is read more than once; none where no file is.
@@ -80,9 +93,93 @@ pub fn is_image(path: &Path, format: Option<InputFormat>) -> bool {
     format.map(|format| format.kind).or_else(|| Kind::by_ending(&name)) == Some(Kind::Image)
 }
 
-/// The files in a folder that are read as one table: its images, or if there are none its other files of a known format, which must be of one
-/// format, unless it is given. Sorted by name; not those in folders within.
-fn members(folder: &Path, format: Option<InputFormat>) -> Result<Vec<PathBuf>> {
+/// A folder, and the files in it that are read as one table, sorted by name; not those in folders within.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct FolderFiles {
+    folder: PathBuf,
+    /// The extension of its tables; `None` if its images are read.
+    ending: Option<String>,
+    files: Vec<PathBuf>,
+}
+
+impl FolderFiles {
+    /// The images in a folder, or if there are none its other files of a known format, which must be of one format, unless it is given.
+    fn of(folder: &Path, format: Option<InputFormat>) -> Result<Self> {
+        let (images, others) = listed(folder, format)?;
+        let read = |ending: Option<String>, files: Vec<PathBuf>| Self {
+            folder: folder.to_path_buf(),
+            ending,
+            files,
+        };
+        let mut formats: Vec<String> = others.iter().map(|(format, _)| format.clone()).collect();
+        formats.dedup();
+        match (images.is_empty(), formats.as_slice()) {
+            (true, []) => {
+                let remedy = "give a file in it, or a folder of images or of tables of one format";
+                Err(Error::format(folder, "it is a folder, and there are no images or tables in it", remedy))
+            }
+            (true, [first, _, ..]) => {
+                let found = format!("it is a folder with files of several formats ({})", formats.join(", "));
+                let pattern = folder.join(format!("*{first}*"));
+                Err(Error::format(folder, found, format!("choose one, as in '{}'", path_argument(&pattern))))
+            }
+            (true, [ending]) => {
+                Ok(read(Some(ending.clone()), others.into_iter().map(|(_, file)| file).collect()))
+            }
+            (false, _) => Ok(read(None, images)),
+        }
+    }
+
+    /// Whether names of files can be written as text.
+    pub(crate) fn is_text(&self) -> bool {
+        self.files.iter().chain([&self.folder]).all(|path| path.to_str().is_some())
+    }
+
+    /// Refuses a folder to which files were added that would be read with the others, or from which some were removed. Files of other formats do
+    /// not matter: results may be written next to the data.
+    ///
+    /// # Errors
+    ///
+    /// Such a folder, or one that cannot be read.
+    pub(crate) fn check_unchanged(&self, format: Option<InputFormat>) -> Result<()> {
+        let (images, others) = listed(&self.folder, format)?;
+        let now: Vec<PathBuf> = match &self.ending {
+            None => images,
+            Some(own) => {
+                others.into_iter().filter(|(ending, _)| ending == own).map(|(_, file)| file).collect()
+            }
+        };
+        let lost = missing_from(&self.files, &now);
+        let (changed, what) = match lost.is_empty() {
+            false => (lost, "removed from"),
+            true => (missing_from(&now, &self.files), "added to"),
+        };
+        let Some(first) = changed.first() else { return Ok(()) };
+        let name = first.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        let more: String = match changed.len() as u64 - 1 {
+            0 => " was".into(),
+            more => format!(" and {} were", counted(more, "more file")),
+        };
+        let found = format!("'{name}'{more} {what} the folder after it was opened");
+        Err(Error::format(&self.folder, found, "open it again").with(|details| {
+            (details.need, details.got) = (Some(self.files.len() as u64), Some(now.len() as u64));
+            details.other = Some(first.to_path_buf());
+        }))
+    }
+}
+
+/// Those of `files` that are not among `others`.
+fn missing_from<'a>(files: &'a [PathBuf], others: &[PathBuf]) -> Vec<&'a Path> {
+    let others: HashSet<&Path> = others.iter().map(PathBuf::as_path).collect();
+    files.iter().map(PathBuf::as_path).filter(|file| !others.contains(file)).collect()
+}
+
+/// The extensions of files and the files.
+type WithEndings = Vec<(String, PathBuf)>;
+
+/// The images in a folder, sorted by name, and the other files of a known format with their extensions, sorted by extension, then by name. Hidden
+/// files, and those in folders within, are left out.
+fn listed(folder: &Path, format: Option<InputFormat>) -> Result<(Vec<PathBuf>, WithEndings)> {
     let failed = |e| Error::io("cannot read", folder, e);
     let (mut images, mut others) = (Vec::new(), Vec::new());
     for entry in std::fs::read_dir(folder).map_err(failed)? {
@@ -102,25 +199,9 @@ fn members(folder: &Path, format: Option<InputFormat>) -> Result<Vec<PathBuf>> {
             None => {}
         }
     }
+    images.sort();
     others.sort();
-    let mut formats: Vec<&str> = others.iter().map(|(format, _)| format.as_str()).collect();
-    formats.dedup();
-    match (images.is_empty(), formats.as_slice()) {
-        (true, []) => {
-            let remedy = "give a file in it, or a folder of images or of tables of one format";
-            Err(Error::format(folder, "it is a folder, and there are no images or tables in it", remedy))
-        }
-        (true, [first, _, ..]) => {
-            let found = format!("it is a folder with files of several formats ({})", formats.join(", "));
-            let pattern = folder.join(format!("*{first}*"));
-            Err(Error::format(folder, found, format!("choose one, as in '{}'", path_argument(&pattern))))
-        }
-        (true, [_]) => Ok(others.into_iter().map(|(_, file)| file).collect()),
-        (false, _) => {
-            images.sort();
-            Ok(images)
-        }
-    }
+    Ok((images, others))
 }
 
 /// The extension of a file name, which names its format.

@@ -27,12 +27,15 @@ pub(crate) fn choose(mut input: Input, options: &Options, run: &Run<'_>) -> Resu
         Missing::Drop => without_gaps(&input.rows, requested, run)?,
         Missing::Keep => (Vec::from([requested]), None),
     };
-    let selected = SelectedRows::new(runs.clone(), n)?;
+    // Text is read up to the last row that is requested.
+    let n_of_file = n + input.n_unread;
+    let selected = SelectedRows::new(runs.clone(), n_of_file)?;
     for cells in input.kept.iter_mut().map(|(_, cells)| cells).chain(&mut input.row_names) {
         *cells = selected.of(cells);
     }
-    let is_all = runs.first().is_some_and(|run| *run == (0..n));
-    if !is_all {
+    let is_all = |n: u64| runs.first().is_some_and(|run| *run == (0..n));
+    let (whole, as_read) = (is_all(n_of_file), is_all(n));
+    if !as_read {
         input.patches = None;
         input.rows = match input.rows {
             AnyRows::F32(rows) => AnyRows::F32(taken(rows, runs)),
@@ -44,7 +47,7 @@ pub(crate) fn choose(mut input: Input, options: &Options, run: &Run<'_>) -> Resu
         (Some(Dtype::F64), AnyRows::F32(rows)) => AnyRows::F64(converted(rows)),
         (_, rows) => rows,
     };
-    if !is_all {
+    if !whole {
         input.rows = input.rows.selected(selected);
     }
     if note.is_some() {

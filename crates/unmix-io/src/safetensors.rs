@@ -7,12 +7,12 @@ use unmix::data::{Bytes, NpyHeader, NumberType, Spool};
 use unmix::{Error, Result, Run};
 
 /// Longest header that the format allows.
-const LONGEST: u64 = 100_000_000;
+const LONGEST_HEADER_BYTES: u64 = 100_000_000;
 
 /// Whether a file begins as these files do: the header's length, then the header, in JSON.
 pub(crate) fn begins(head: &[u8]) -> bool {
     let length = head.first_chunk::<8>().map(|n| u64::from_le_bytes(*n));
-    length.is_some_and(|n| (2..=LONGEST).contains(&n)) && head.get(8..10) == Some(b"{\"")
+    length.is_some_and(|n| (2..=LONGEST_HEADER_BYTES).contains(&n)) && head.get(8..10) == Some(b"{\"")
 }
 
 pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> Result<Input> {
@@ -56,8 +56,8 @@ fn metadata(bytes: &Bytes<'_>) -> Result<(u64, Metadata)> {
     }
     bytes.read_at(0, &mut length)?;
     let length = u64::from_le_bytes(length);
-    let start = 8 + length.min(LONGEST);
-    if length > LONGEST || start > bytes.len() {
+    let start = 8 + length.min(LONGEST_HEADER_BYTES);
+    if length > LONGEST_HEADER_BYTES || start > bytes.len() {
         return Err(wrong(format!(
             "its header should be {length} bytes long, but the file has {} in all",
             bytes.len()
@@ -97,11 +97,11 @@ fn number_type(dtype: Dtype) -> Option<NumberType> {
 
 /// Numbers of type bfloat16, which are the upper halves of those of single precision, as the latter.
 fn widened(bytes: &Bytes<'_>, at: u64, (from, to): (usize, usize), run: &Run<'_>) -> Result<Bytes<'static>> {
-    const STEP: usize = 1 << 18;
+    const BYTES_PER_STEP: usize = 1 << 18;
     let mut spool = Spool::new(bytes.path());
     let (mut halves, mut whole) = (Vec::new(), Vec::new());
-    for start in (0..to - from).step_by(STEP) {
-        halves.resize(STEP.min(to - from - start), 0);
+    for start in (0..to - from).step_by(BYTES_PER_STEP) {
+        halves.resize(BYTES_PER_STEP.min(to - from - start), 0);
         bytes.read_at(at + start as u64, &mut halves)?;
         whole.clear();
         halves.as_chunks::<2>().0.iter().for_each(|half| whole.extend([0, 0, half[0], half[1]]));

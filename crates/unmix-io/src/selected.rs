@@ -6,7 +6,7 @@ use unmix::{Real, Result};
 
 /// Numbers read at once while columns are picked: 8 MiB of doubles, so that a narrow selection from a very wide array does not
 /// need memory in proportion to that width.
-const PANEL: usize = 1 << 20;
+const NUMBERS_PER_READ: usize = 1 << 20;
 
 /// The columns `columns` of an array, as a source of its own.
 pub(crate) struct Selected {
@@ -81,7 +81,7 @@ impl<T: Real> RandomAccess<T> for Selected {
                 return self.array.read(rows, columns, out, raw);
             }
             let (width, low) = (columns.len(), columns.start);
-            let step = (PANEL / width).max(1);
+            let step = (NUMBERS_PER_READ / width).max(1);
             for (i, out) in out.chunks_mut(step * p).enumerate() {
                 let start = rows.start + (i * step) as u64;
                 let n = out.len() / p;

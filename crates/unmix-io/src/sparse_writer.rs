@@ -5,7 +5,7 @@
 use crate::stored::FromStart;
 use std::io::{Read, Write};
 use std::path::Path;
-use unmix::data::Spool;
+use unmix::data::{EntrySink, RowEntries, Spool};
 use unmix::{Dtype, Error, Real, Result};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -48,19 +48,9 @@ impl SparseWriter {
     ///
     /// A temporary file that cannot be written.
     pub fn put<T: Real>(&mut self, rows: &[T]) -> Result<()> {
-        let (mut values, mut columns, mut starts) = (Vec::new(), Vec::new(), Vec::new());
-        for row in rows.chunks_exact(self.n_columns.max(1)) {
-            for (j, x) in row.iter().enumerate().filter(|(_, x)| **x != T::default()) {
-                x.write_le(&mut values);
-                columns.extend_from_slice(&(j as i32).to_le_bytes());
-                self.n_stored += 1;
-            }
-            starts.extend_from_slice(&self.n_stored.to_le_bytes());
-            self.n_rows += 1;
-        }
-        self.values.write(&values)?;
-        self.columns.write(&columns)?;
-        self.starts.write(&starts)
+        let mut entries = RowEntries::default();
+        entries.push(rows, self.n_columns);
+        self.put_entries(entries)
     }
 
     /// Writes the archive to `to`; `name` is what messages call it.
@@ -98,6 +88,21 @@ impl SparseWriter {
             zip.write_all(bytes).map_err(failed)?;
         }
         zip.finish().map(|_| ()).map_err(zipped)
+    }
+}
+
+impl<T: Real> EntrySink<T> for SparseWriter {
+    fn put_entries(&mut self, rows: RowEntries<T>) -> Result<()> {
+        let mut values = Vec::with_capacity(rows.values.len() * T::DTYPE.size());
+        rows.values.iter().for_each(|x| x.write_le(&mut values));
+        let columns: Vec<u8> = rows.columns.iter().flat_map(|j| j.to_le_bytes()).collect();
+        let before = self.n_stored;
+        let starts: Vec<u8> = rows.ends.iter().flat_map(|end| (before + *end as u64).to_le_bytes()).collect();
+        self.n_stored += rows.values.len() as u64;
+        self.n_rows += rows.ends.len() as u64;
+        self.values.write(&values)?;
+        self.columns.write(&columns)?;
+        self.starts.write(&starts)
     }
 }
 

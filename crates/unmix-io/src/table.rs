@@ -111,9 +111,9 @@ impl Table {
     /// Passes every part to `put`, block by block; idle threads take the next one.
     fn scatter_parts<T: Real>(&self, parts: &[u64], put: &PutRows<'_, T>, threads: usize) -> Result<()> {
         /// Numbers of a block.
-        const BLOCK: usize = 1 << 17;
+        const NUMBERS_PER_BLOCK: usize = 1 << 17;
         let p = self.columns.len().max(1);
-        let (step, mut first, mut jobs) = ((BLOCK / p).max(1), 0, Vec::new());
+        let (step, mut first, mut jobs) = ((NUMBERS_PER_BLOCK / p).max(1), 0, Vec::new());
         for (part, n) in parts.iter().enumerate() {
             jobs.push((part, *n, first));
             first += n;

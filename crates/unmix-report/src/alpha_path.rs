@@ -12,7 +12,7 @@ pub(crate) fn n_rows(n_atoms: usize) -> usize {
 }
 
 /// Weights, from the smallest for which every code is 0 down to a thousandth of it.
-const ALPHAS: usize = 25;
+const ALPHAS_DRAWN: usize = 25;
 
 /// Means over rows for each weight, in descending order of the weights.
 pub(crate) struct AlphaPath {
@@ -40,7 +40,7 @@ impl AlphaPath {
         let quiet = Run { threads: run.threads, observer: &Quiet(run.observer), ..Run::default() };
         run.observer.event(Event::Stage("codes along alpha"));
         let mut found = VecSink(Vec::new());
-        let alphas = match model.path(&given, ALPHAS, &quiet, &mut found) {
+        let alphas = match model.path(&given, ALPHAS_DRAWN, &quiet, &mut found) {
             Ok(alphas) => alphas,
             Err(Error::Unsupported { .. }) => return Ok(None),
             Err(other) => return Err(other),

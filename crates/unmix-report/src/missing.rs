@@ -3,8 +3,8 @@
 use unmix::Real;
 
 /// Runs of rows and of columns in a map of missing cells.
-const LINES: usize = 160;
-const BINS: usize = 320;
+const MOST_ROW_RUNS: usize = 160;
+const MOST_COLUMN_RUNS: usize = 320;
 
 /// Where cells are missing, in runs of consecutive sampled rows and of columns.
 pub(crate) struct Gaps {
@@ -23,7 +23,7 @@ pub(crate) struct Gaps {
 impl Gaps {
     /// None yet of rows of `p` columns, `total` of them.
     pub(crate) fn new(total: usize, p: usize) -> Self {
-        let (lines, bins) = (total.min(LINES), p.min(BINS));
+        let (lines, bins) = (total.min(MOST_ROW_RUNS), p.min(MOST_COLUMN_RUNS));
         Self { rows: 0, of_column: vec![0; p], lines, bins, map: vec![[0; 2]; lines * bins] }
     }
 

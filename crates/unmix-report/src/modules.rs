@@ -9,12 +9,12 @@ use unmix::{AnyRows, Model, Real, Result, Rows, Run};
 /// Modules with a panel.
 pub(crate) const PANELS: usize = 12;
 /// Columns of a module that its panel shows: those of largest loading.
-pub(crate) const LINES: usize = 12;
+pub(crate) const PANEL_COLUMNS: usize = 12;
 /// Rows that a panel shows: members of largest code, and others at a fixed stride.
-const MEMBERS: usize = 100;
-const OTHERS: usize = 140;
+const PANEL_MEMBERS: usize = 100;
+const PANEL_OTHERS: usize = 140;
 /// Rows and columns of the heat map.
-const HEAT: (usize, usize) = (300, 400);
+const HEAT_MAP_SHAPE: (usize, usize) = (300, 400);
 /// Maximum number of bytes of the codes of all rows; with more, the page has no modules.
 const MOST_BYTES: u64 = 1 << 30;
 
@@ -79,12 +79,18 @@ fn read<T: Real>(
     let n = found.n_rows;
     let panels = || found.modules.iter().take(PANELS);
     let heat = (
-        in_order(panels().map(|m| strongest(&m.rows, |i| f64::from(m.codes[i as usize]), 40)), HEAT.0),
-        in_order(panels().map(|m| strongest(&m.columns, |j| m.loadings[j as usize].abs(), 40)), HEAT.1),
+        in_order(
+            panels().map(|m| strongest(&m.rows, |i| f64::from(m.codes[i as usize]), 40)),
+            HEAT_MAP_SHAPE.0,
+        ),
+        in_order(
+            panels().map(|m| strongest(&m.columns, |j| m.loadings[j as usize].abs(), 40)),
+            HEAT_MAP_SHAPE.1,
+        ),
     );
     let drawn: Vec<Vec<u32>> = panels().map(|m| of_panel(m, n)).collect();
     let columns: Vec<Vec<u32>> =
-        panels().map(|m| strongest(&m.columns, |j| m.loadings[j as usize].abs(), LINES)).collect();
+        panels().map(|m| strongest(&m.columns, |j| m.loadings[j as usize].abs(), PANEL_COLUMNS)).collect();
     let mut kept: Vec<u32> = heat.1.iter().chain(columns.iter().flatten()).copied().collect();
     kept.sort_unstable();
     kept.dedup();
@@ -135,9 +141,9 @@ fn in_order(each: impl Iterator<Item = Vec<u32>>, most: usize) -> Vec<u32> {
 
 /// Members with the largest codes, and other rows at a fixed stride, in rising order.
 fn of_panel(module: &Module, n: usize) -> Vec<u32> {
-    let mut out = strongest(&module.rows, |i| f64::from(module.codes[i as usize]), MEMBERS);
+    let mut out = strongest(&module.rows, |i| f64::from(module.codes[i as usize]), PANEL_MEMBERS);
     let others: Vec<u32> = (0..n as u32).filter(|i| module.rows.binary_search(i).is_err()).collect();
-    out.extend(others.iter().step_by(others.len().div_ceil(OTHERS).max(1)));
+    out.extend(others.iter().step_by(others.len().div_ceil(PANEL_OTHERS).max(1)));
     out.sort_unstable();
     out
 }

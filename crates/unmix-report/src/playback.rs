@@ -6,13 +6,13 @@ use std::io::Cursor;
 use unmix::{Error, Result};
 
 /// The lowest rate of rows that is played.
-const AUDIBLE: f64 = 4000.0;
+const LEAST_AUDIBLE_RATE: f64 = 4000.0;
 /// The highest rate of the sound: of rows that come faster, averages of neighbours are played.
-const MOST: f64 = 16_000.0;
+const MOST_SOUND_RATE: f64 = 16_000.0;
 /// Bytes of all sounds of a page.
-const BYTES: f64 = 4e6;
+const MOST_SOUND_BYTES: f64 = 4e6;
 /// The largest amplitude, below full scale so that players do not clip.
-const PEAK: f64 = 0.9;
+const PEAK_AMPLITUDE: f64 = 0.9;
 
 /// One of `count` sounds of the page, if rows come at an audible rate; `accessible_name` is its name for screen readers.
 ///
@@ -25,11 +25,11 @@ pub(crate) fn player(
     count: usize,
     accessible_name: &str,
 ) -> Result<Markup> {
-    let Some(rate) = rate.filter(|rate| *rate >= AUDIBLE && !values.is_empty()) else {
+    let Some(rate) = rate.filter(|rate| *rate >= LEAST_AUDIBLE_RATE && !values.is_empty()) else {
         return Ok(html! {});
     };
-    let every = (rate / MOST).ceil().max(1.0) as usize;
-    let seconds = BYTES / (2.0 * count.max(1) as f64 * rate / every as f64);
+    let every = (rate / MOST_SOUND_RATE).ceil().max(1.0) as usize;
+    let seconds = MOST_SOUND_BYTES / (2.0 * count.max(1) as f64 * rate / every as f64);
     let values = &values[..values.len().min((seconds * rate) as usize)];
     let bytes = wav(&averaged(values, every), (rate / every as f64).round() as u32)?;
     let address =
@@ -46,7 +46,7 @@ fn averaged(values: &[f64], every: usize) -> Vec<f64> {
 fn wav(values: &[f64], rate: u32) -> Result<Vec<u8>> {
     let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
     let loudest = values.iter().fold(0.0f64, |most, x| most.max((x - mean).abs()));
-    let gain = if loudest > 0.0 { PEAK / loudest } else { 0.0 };
+    let gain = if loudest > 0.0 { PEAK_AMPLITUDE / loudest } else { 0.0 };
     let sound = hound::WavSpec {
         channels: 1,
         sample_rate: rate,
@@ -88,7 +88,7 @@ mod tests {
             let rises = samples.windows(2).filter(|w| w[0] < 0 && w[1] >= 0).count();
             assert!((439..=441).contains(&rises), "{rises}");
             let loudest = samples.iter().map(|s| s.unsigned_abs()).max().unwrap();
-            assert!((f64::from(loudest) / f64::from(i16::MAX) - PEAK).abs() < 1e-3);
+            assert!((f64::from(loudest) / f64::from(i16::MAX) - PEAK_AMPLITUDE).abs() < 1e-3);
         }
     }
 

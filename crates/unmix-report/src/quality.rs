@@ -6,7 +6,7 @@ use unmix::Model;
 use unmix::internal::error::counted;
 
 /// Maximum number of entries of a list that are shown.
-const SHOWN: usize = 20;
+const MOST_SHOWN: usize = 20;
 
 /// The line, without its end; `None` for models without such numbers.
 pub(crate) fn line(model: &Model) -> Option<String> {
@@ -59,22 +59,25 @@ fn noise(model: &Model) -> Option<String> {
     Some(format!("standard deviation of the noise {range}"))
 }
 
-/// Sizes of the blocks of components with equal scale, where some block has several.
+/// Sizes of the blocks of components with equal scale, where some block has several: there any rotation of its axes is as likely.
 fn blocks(model: &Model) -> Option<String> {
     let sizes = model.tensor("blocks")?.f64s();
     let several = sizes.iter().any(|size| *size > 1.0);
-    let sizes: Vec<String> = sizes.iter().take(SHOWN + 1).map(f64::to_string).collect();
-    several.then(|| format!("components by block {}", shortened(sizes)))
+    let sizes: Vec<String> = sizes.iter().take(MOST_SHOWN + 1).map(f64::to_string).collect();
+    several.then(|| {
+        let sizes = shortened(sizes);
+        format!("components by block {sizes} (within a block of several, the axes are an arbitrary rotation)")
+    })
 }
 
 fn listed(values: &[f64]) -> String {
-    shortened(values.iter().take(SHOWN + 1).map(|x| number(*x)).collect())
+    shortened(values.iter().take(MOST_SHOWN + 1).map(|x| number(*x)).collect())
 }
 
 /// Words with commas between them; of too many, the first ones.
 fn shortened(mut words: Vec<String>) -> String {
-    if words.len() > SHOWN {
-        words.truncate(SHOWN);
+    if words.len() > MOST_SHOWN {
+        words.truncate(MOST_SHOWN);
         words.push("...".into());
     }
     words.join(", ")
@@ -110,7 +113,7 @@ mod tests {
             (
                 "linear-eigengan",
                 json!({"n_components": 3, "groups": [2, 1]}),
-                ["components by block 2, 1", ""],
+                ["components by block 2, 1 (", "block of several, the axes are an arbitrary rotation)"],
             ),
         ] {
             let found = of(key, settings).unwrap();

@@ -5,7 +5,7 @@ use crate::description;
 use crate::missing::Gaps;
 use crate::number::{count, counted};
 use unmix::data::{RawArray, VecSink};
-use unmix::model::Unsolved;
+use unmix::model::{Certificate, Unsolved};
 use unmix::{Error, Event, Matrix, Model, Observer, Real, Result, Rows, Run};
 
 /// Maximum number of rows that are drawn as points.
@@ -15,12 +15,15 @@ const MOST_POINTS: u64 = 5000;
 const MOST_WORK: u64 = 20_000_000_000;
 
 /// Rows shown beside their reconstruction.
-const EXAMPLES: usize = 8;
+const MOST_EXAMPLES: usize = 8;
+
+/// Rows whose codes are certified; they are encoded once more for that.
+const MOST_CERTIFIED_ROWS: usize = 500;
 
 /// Rows whose affinities are drawn.
-const CLUSTERED: usize = 240;
+const MOST_CLUSTERED_ROWS: usize = 240;
 /// Scores that are drawn unless others are requested.
-const SCORES: usize = 3;
+const DEFAULT_SCORES: usize = 3;
 
 /// Rows at a fixed stride: some of their codes, and their reconstructions.
 pub(crate) struct Sample {
@@ -51,6 +54,8 @@ pub(crate) struct Sample {
     pub(crate) gaps: Gaps,
     /// The sampled rows for which an iterative encoder did not converge.
     pub(crate) unsolved: Option<Unsolved>,
+    /// The criterion of convergence of some of the rows' codes, of models that encode by a solver.
+    pub(crate) certified: Option<(Certificate, Vec<f64>)>,
     /// Codes of some of the rows along alpha, of models whose codes have a penalty.
     pub(crate) along: Option<AlphaPath>,
 }
@@ -117,6 +122,10 @@ impl Sample {
         let mut unsolved: Option<Unsolved> = None;
         let (mut coded, every) = (Vec::new(), total.div_ceil(alpha_path::n_rows(k)).max(1));
         let penalised = model.code().encoder().along_alpha().is_some();
+        // The page has them with sparse codes only.
+        let codes = model.code().codes();
+        let certificate = model.code().encoder().certificate().filter(|_| codes.sparse || codes.non_negative);
+        let (mut gaps, every_certified) = (Vec::new(), total.div_ceil(MOST_CERTIFIED_ROWS).max(1));
         let quiet = Run { threads: run.threads, observer: &Quiet(run.observer), ..Run::default() };
         visit(rows, n_rows, stride, |numbers, block| {
             let (codes, fitted, left) = through(model, rows, numbers, block, &quiet)?;
@@ -126,6 +135,11 @@ impl Sample {
                     Rows::new(RawArray::borrowed(block, p)?, rows.features().clone(), rows.origin());
                 ours.extend(codes.iter().map(|y| y.to_f64()));
                 theirs.extend(other.encode_to_vec(&lent, &quiet)?.iter().map(|y| y.to_f64()));
+            }
+            if certificate.is_some() {
+                let some = (read.index.len()..).zip(block.chunks_exact(p));
+                let some = some.filter(|(i, _)| i % every_certified == 0).flat_map(|(_, row)| row).copied();
+                gaps.extend(certificates(model, rows, &some.collect::<Vec<T>>(), &quiet)?);
             }
             if penalised {
                 let some = (read.index.len()..).zip(block.chunks_exact(p)).filter(|(i, _)| i % every == 0);
@@ -148,7 +162,8 @@ impl Sample {
             _ => None,
         };
         let along = if coded.is_empty() { None } else { AlphaPath::of(model, &coded, run)? };
-        Ok(Self { n_rows, beside, unsolved, along, ..read.sample() })
+        let certified = certificate.map(|certificate| (certificate, gaps));
+        Ok(Self { n_rows, beside, unsolved, certified, along, ..read.sample() })
     }
 }
 
@@ -187,18 +202,18 @@ impl Read {
     /// Nothing yet of `total` rows.
     fn new(model: &Model, pairs: &[(usize, usize)], total: usize) -> Self {
         let (p, decodes) = (model.n_features(), model.code().decodes());
-        let first = 0..model.n_codes().min(SCORES);
+        let first = 0..model.n_codes().min(DEFAULT_SCORES);
         let mut drawn: Vec<usize> = first.chain(pairs.iter().flat_map(|&(a, b)| [a, b])).collect();
         drawn.sort_unstable();
         drawn.dedup();
-        let wanted = if decodes { EXAMPLES.min(total) } else { 0 };
+        let wanted = if decodes { MOST_EXAMPLES.min(total) } else { 0 };
         Self {
             mean: crate::description::mean(model).unwrap_or_else(|| vec![0.0; p]),
             own_unit: comparison_scales(model),
             drawn,
             wanted: (0..wanted).map(|i| i * total / wanted).collect(),
             decodes,
-            every: model.tensor("bases").map(|_| total.div_ceil(CLUSTERED).max(1)),
+            every: model.tensor("bases").map(|_| total.div_ceil(MOST_CLUSTERED_ROWS).max(1)),
             near: Vec::new(),
             labels: Vec::new(),
             index: Vec::new(),
@@ -277,6 +292,7 @@ impl Read {
             clustered,
             gaps: self.gaps,
             unsolved: None,
+            certified: None,
             along: None,
         }
     }
@@ -328,6 +344,17 @@ fn through<T: Real>(
         left
     };
     Ok((codes, fitted.0, unsolved.map(in_input)))
+}
+
+/// The criterion of convergence for the codes of each row of a block, which were encoded before.
+fn certificates<T: Real>(model: &Model, rows: &Rows<'_, T>, block: &[T], run: &Run<'_>) -> Result<Vec<f64>> {
+    let mut found = VecSink(Vec::new());
+    if !block.is_empty() {
+        let array = RawArray::borrowed(block, model.n_features())?;
+        let rows = Rows::<T>::new(array, rows.features().clone(), rows.origin());
+        model.certificates(&rows, run, &mut found)?;
+    }
+    Ok(found.0)
 }
 
 /// Passes on every `stride`-th row, in blocks, with their numbers.

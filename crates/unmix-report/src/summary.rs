@@ -6,9 +6,9 @@ use serde_json::Value;
 use unmix::Model;
 
 /// Components that are listed before the ellipsis.
-const FIRST: usize = 10;
+const MOST_COMPONENTS: usize = 10;
 /// Maximum number of components whose stability is listed in full.
-const LISTED: usize = 20;
+const MOST_LISTED_STABILITIES: usize = 20;
 
 /// The table that a terminal shows after a fit: what was fitted on what, how it ended, and what each of the first ten
 /// components (and the last) explains. Lines end with `\n`; components count from 0. Operations are named as in Rust:
@@ -44,7 +44,7 @@ fn stability(found: &Value, k: usize) -> String {
     let clusters = [("halves", "Iq halves"), ("restarts", "Iq seeds")];
     let clusters: Vec<_> = clusters.iter().filter(|(name, _)| found["clusters"][*name].is_object()).collect();
     let heads: String = clusters.iter().map(|(_, head)| format!("{head:>9}  ")).collect();
-    let shown = if k > LISTED { FIRST } else { k };
+    let shown = if k > MOST_LISTED_STABILITIES { MOST_COMPONENTS } else { k };
     let mut out = String::from("\n");
     if shown < k {
         out += &format!("stability of {k} components: {}\n", description::total_of_verdicts(found));
@@ -84,11 +84,11 @@ fn table(unit: &'static str, spectrum: &Spectrum) -> String {
     let head = |name: &'static str| name.to_string();
     let mut lines = vec![std::iter::once(unit).chain(spectrum.columns()).map(head).collect::<Vec<_>>()];
     let line = |i: usize| std::iter::once(i.to_string()).chain(spectrum.row(i)).collect::<Vec<_>>();
-    lines.extend((0..spectrum.k.min(FIRST)).map(line));
-    if spectrum.k > FIRST + 1 {
+    lines.extend((0..spectrum.k.min(MOST_COMPONENTS)).map(line));
+    if spectrum.k > MOST_COMPONENTS + 1 {
         lines.push(vec!["...".into()]);
     }
-    if spectrum.k > FIRST {
+    if spectrum.k > MOST_COMPONENTS {
         lines.push(line(spectrum.k - 1));
     }
     let widths: Vec<usize> = (0..lines[0].len())

@@ -7,15 +7,15 @@ use unmix::data::RawArray;
 use unmix::{AnyRows, Error, Event, Matrix, Model, Real, Result, Rows, Run};
 
 /// Strongest rows of a unit.
-pub(crate) const STRONGEST: usize = 8;
+pub(crate) const STRONGEST_ROWS: usize = 8;
 /// Units with a card, of each of three kinds.
-const CARDS: usize = 34;
+const CARDS_OF_EACH_KIND: usize = 34;
 /// Maximum number of multiplications that are spent on codes, and on cosines of atoms.
 const MOST_WORK: u64 = 60_000_000_000;
 /// Smallest cosine of atoms that are called similar.
-pub(crate) const ALIKE: f64 = 0.9;
+pub(crate) const SIMILAR_COSINE: f64 = 0.9;
 /// Pairs of such atoms that are shown.
-const PAIRS: usize = 6;
+const MOST_PAIRS: usize = 6;
 
 /// Why a unit has a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,12 +49,12 @@ impl Unit {
     fn add(&mut self, row: u64, code: f64) {
         self.uses += 1;
         self.sum += code;
-        if self.top.len() == STRONGEST && self.top[STRONGEST - 1].0 >= code {
+        if self.top.len() == STRONGEST_ROWS && self.top[STRONGEST_ROWS - 1].0 >= code {
             return;
         }
         let place = self.top.partition_point(|(other, _)| *other >= code);
         self.top.insert(place, (code, row));
-        self.top.truncate(STRONGEST);
+        self.top.truncate(STRONGEST_ROWS);
     }
 
     fn largest(&self) -> f64 {
@@ -136,14 +136,18 @@ fn chosen(all: &[Unit]) -> Vec<(CardReason, usize)> {
                 active.sort_by(|a, b| all[*b].largest().total_cmp(&all[*a].largest()).then(a.cmp(b)));
             }
         }
-        let new: Vec<usize> =
-            active.iter().copied().filter(|j| !out.iter().any(|(_, other)| other == j)).take(CARDS).collect();
+        let new: Vec<usize> = active
+            .iter()
+            .copied()
+            .filter(|j| !out.iter().any(|(_, other)| other == j))
+            .take(CARDS_OF_EACH_KIND)
+            .collect();
         out.extend(new.into_iter().map(|j| (kind, j)));
     }
     out
 }
 
-/// Pairs of rows with a cosine of at least [`ALIKE`].
+/// Pairs of rows with a cosine of at least [`SIMILAR_COSINE`].
 fn similar_atoms(atoms: &Matrix<f64>) -> Option<SimilarAtoms> {
     let (k, p) = (atoms.rows(), atoms.cols());
     if (k as u64).saturating_mul(k as u64).saturating_mul(p as u64) > MOST_WORK / 20 {
@@ -159,14 +163,14 @@ fn similar_atoms(atoms: &Matrix<f64>) -> Option<SimilarAtoms> {
     for i in 0..k {
         for j in i + 1..k {
             let cosine: f64 = unit[i].iter().zip(&unit[j]).map(|(a, b)| a * b).sum();
-            if cosine >= ALIKE {
+            if cosine >= SIMILAR_COSINE {
                 pairs.push((i, j, cosine));
             }
         }
     }
     pairs.sort_by(|a, b| b.2.total_cmp(&a.2).then((a.0, a.1).cmp(&(b.0, b.1))));
     let n = pairs.len();
-    pairs.truncate(PAIRS);
+    pairs.truncate(MOST_PAIRS);
     Some(SimilarAtoms { pairs, n })
 }
 
@@ -191,12 +195,15 @@ mod tests {
         let mut all: Vec<Unit> = (0..300).map(|j| unit(1 + j, (300 - j % 97) as f64)).collect();
         all.push(Unit::default());
         let cards = chosen(&all);
-        assert_eq!(cards.len(), 3 * CARDS);
-        assert_eq!((cards[0], cards[CARDS]), ((CardReason::MostUsed, 299), (CardReason::Rarest, 0)));
+        assert_eq!(cards.len(), 3 * CARDS_OF_EACH_KIND);
+        assert_eq!(
+            (cards[0], cards[CARDS_OF_EACH_KIND]),
+            ((CardReason::MostUsed, 299), (CardReason::Rarest, 0))
+        );
         let mut units: Vec<usize> = cards.iter().map(|(_, j)| *j).collect();
         units.sort_unstable();
         units.dedup();
-        assert_eq!((units.len(), units.contains(&300)), (3 * CARDS, false));
+        assert_eq!((units.len(), units.contains(&300)), (3 * CARDS_OF_EACH_KIND, false));
     }
 
     #[test]

@@ -6,14 +6,14 @@ use unmix::data::RawArray;
 use unmix::{Error, Matrix, Model, Real, Result, Rows, Run};
 
 /// Components whose codes are drawn over time.
-pub(crate) const MOST: usize = 16;
+pub(crate) const MOST_DRAWN_SOURCES: usize = 16;
 
 /// Maximum number of rows of which spectra are estimated.
-const ROWS: u64 = 1 << 17;
+const MOST_ROWS: u64 = 1 << 17;
 
 /// Seconds of a longer recording that are drawn, and rows where there is no sampling rate.
-const SECONDS: f64 = 12.0;
-const UNTIMED: u64 = 2000;
+const DRAWN_SECONDS: f64 = 12.0;
+const DRAWN_ROWS: u64 = 2000;
 
 /// Rows from the middle of the input.
 pub(crate) struct Window {
@@ -45,10 +45,10 @@ impl Window {
         let Some(n_rows) = rows.source().random().map(|r| r.n_rows()).filter(|n| *n >= 16) else {
             return Ok(None);
         };
-        let drawn = rate.map_or(UNTIMED, |rate| ((SECONDS * rate) as u64).max(256)).min(n_rows);
-        let length = if rate.is_some() { ROWS.max(drawn).min(n_rows) } else { drawn };
+        let drawn = rate.map_or(DRAWN_ROWS, |rate| ((DRAWN_SECONDS * rate) as u64).max(256)).min(n_rows);
+        let length = if rate.is_some() { MOST_ROWS.max(drawn).min(n_rows) } else { drawn };
         let (first, start) = ((n_rows - drawn) / 2, (n_rows - length) / 2);
-        let shown = k.min(MOST);
+        let shown = k.min(MOST_DRAWN_SOURCES);
         let mut codes = vec![Vec::with_capacity(length as usize); shown];
         let quiet = Run { threads: run.threads, observer: &Quiet(run.observer), ..Run::default() };
         let step = (rows.plan().block_rows as u64).max(1);

@@ -313,7 +313,7 @@ pub(crate) fn as_courses(x: &Matrix<f64>) -> Content {
 pub(crate) fn trained(lab: &Lab<'_>, variant: &str, k: usize, more: Value) -> Value {
     let n = lab.patches.as_ref().map_or(20_000, |set| set.len());
     let mut out = serde_json::json!({
-        "n_components": k, "variant": variant, "solver": "adam", "learning_rate": RATE, "batch_size": 128,
+        "n_components": k, "variant": variant, "solver": "adam", "learning_rate": PUBLISHED_RATE, "batch_size": 128,
         "max_epochs": epochs(lab.options.quick, n),
     });
     for (name, value) in map(more) {
@@ -328,7 +328,7 @@ pub(crate) fn trained_linear(lab: &Lab<'_>, variant: &str) -> Value {
     if variant == "svd" {
         return serde_json::json!({"n_components": K, "variant": variant});
     }
-    trained(lab, variant, K, serde_json::json!({"learning_rate": SLOW}))
+    trained(lab, variant, K, serde_json::json!({"learning_rate": SMALLER_PUBLISHED_RATE}))
 }
 
 /// Training options of a rule that is modified for an experiment.
@@ -347,7 +347,7 @@ impl TrainingOptions {
     /// As in [`trained`]: the published rate at first, then a decreasing one.
     pub(crate) fn usual(lab: &Lab<'_>, set: &PatchSet) -> Self {
         let epochs = epochs(lab.options.quick, set.len());
-        Self { k: K, learning_rate: RATE, epochs, decay: true, absolute: false }
+        Self { k: K, learning_rate: PUBLISHED_RATE, epochs, decay: true, absolute: false }
     }
 }
 
@@ -397,10 +397,10 @@ pub(crate) fn rule_of(key: &str) -> Result<Spec> {
 }
 
 /// The published learning rate of Adam.
-const RATE: f64 = 0.01;
+const PUBLISHED_RATE: f64 = 0.01;
 
 /// The smaller of the two published rates: at the larger one 64 columns of an asymmetric nonlinearity do not remain distinct.
-pub(crate) const SLOW: f64 = 1e-3;
+pub(crate) const SMALLER_PUBLISHED_RATE: f64 = 1e-3;
 
 /// Number of epochs for about the published number of steps: 3 of 4000 batches of 128 rows; a sixth of that when quick.
 pub(crate) fn epochs(quick: bool, n: usize) -> u64 {

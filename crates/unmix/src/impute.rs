@@ -10,12 +10,14 @@
 //! intervals cover 87 to 95 % of the cells of 50 rows. If the rows are not those of the fit, the parameters
 //! are treated as known, with a note.
 //!
+//! Codes without a distribution, as sparse codes and those of robust PCA, fill a cell with its value in the decoded row, without errors.
+//!
 //! Draws are for multiple imputation (Rubin 1987): the imputed value of a refit, shifted so that the mean
 //! over refits is that of the fit, plus noise.
 
 mod cells;
 
-pub use cells::{completed, fill_cells, predict_cells};
+pub use cells::{completed, fill_cells, note_on_errors, predict_cells};
 
 use crate::data::{AnyRows, Rows, Sink, Sparse, Subset, Workspace};
 use crate::error::{Error, Needed, Result};
@@ -49,7 +51,7 @@ impl Default for ImputeOptions {
 enum ImputeRule {
     /// The conditional mean of a cell given the observed cells of its row.
     Posterior(Box<Conditional>),
-    /// The decoded code of the observed cells, for sparse codes.
+    /// The decoded code of the observed cells, for codes without a distribution.
     Decoded(Box<Model>),
 }
 
@@ -75,10 +77,10 @@ fn known(why: &str) -> String {
     )
 }
 
-/// Whether missing cells are filled by the decoded code of the observed ones, as by sparse codes.
+/// Whether missing cells are filled by the decoded code of the observed ones: by sparse codes, and by the low-rank part of robust PCA.
 fn by_codes(model: &Model) -> bool {
-    let codes = model.code().codes();
-    codes.sparse && codes.missing && model.code().decodes()
+    let code = model.code();
+    code.codes().missing && code.decodes() && code.encoder().gaussian().is_none()
 }
 
 /// The posterior by which cells are filled.

@@ -81,20 +81,20 @@ pub(crate) fn room<T>(n: usize) -> Vec<T> {
 fn in_large_pages(start: *const u8, bytes: usize) {
     // As numpy does, from 4 MiB on; such allocations consist of separate pages, not yet touched if they are
     // zeroed by the system.
-    const MANY: usize = 1 << 22;
-    const PAGE: usize = 1 << 12;
-    if bytes < MANY {
+    const LEAST_BYTES: usize = 1 << 22;
+    const PAGE_BYTES: usize = 1 << 12;
+    if bytes < LEAST_BYTES {
         return;
     }
     #[cfg(target_os = "linux")]
     {
-        let first = (start as usize).next_multiple_of(PAGE);
-        let length = (start as usize + bytes - first) / PAGE * PAGE;
+        let first = (start as usize).next_multiple_of(PAGE_BYTES);
+        let length = (start as usize + bytes - first) / PAGE_BYTES * PAGE_BYTES;
         // SAFETY: whole pages inside an allocation of ours; the advice changes no content.
         unsafe { libc::madvise(first as *mut libc::c_void, length, libc::MADV_HUGEPAGE) };
     }
     #[cfg(not(target_os = "linux"))]
-    let _ = (start, PAGE);
+    let _ = (start, PAGE_BYTES);
 }
 
 /// An error if `bytes` are more than the system reports as free, or more than it can reserve. `what` is the subject of the message, as in

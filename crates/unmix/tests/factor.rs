@@ -12,6 +12,7 @@ mod golden;
 mod prior;
 mod rotations;
 mod start;
+mod steps;
 
 /// `n` rows of `p` columns with `q` factors, noise of standard deviation 0.4 to 1.5, and different units of the columns.
 fn made(n: usize, p: usize, q: usize, seed: u64) -> Vec<f64> {
@@ -77,9 +78,11 @@ fn the_likelihood_is_that_of_the_covariance_and_codes_are_posterior_means() {
     ] {
         let model = fit(given.clone(), &x, p);
         let (want, found) = (dense_log_density(&model, &x), scores(&model, &x));
-        assert!(apart(&want, &found) < 1e-9, "{given}: {}", apart(&want, &found));
+        let size = want.iter().fold(1.0f64, |m, x| m.max(x.abs()));
+        assert!(apart(&want, &found) < 1e-12 * size, "{given}: {:e}", apart(&want, &found));
+        // The likelihood that was maximised, a function of the uniquenesses alone, is that of all parameters.
         let total: f64 = found.iter().sum();
-        assert!((total - likelihood(&model)).abs() < 1e-8 * total.abs(), "{given}: {total}");
+        assert!((total / likelihood(&model) - 1.0).abs() < 1e-12, "{given}: {total}");
         // Reference: posterior means Phi L C^-1 (x - mean).
         let (l, phi) = (
             model.tensor("components").unwrap().to_matrix(),
@@ -93,7 +96,7 @@ fn the_likelihood_is_that_of_the_covariance_and_codes_are_posterior_means() {
         let mean = numbers(&model, "mean");
         let centred = Matrix::from_fn(n, p, |i, j| x[i * p + j] - mean[j]);
         let want = factor::multiply_transposed(&centred, &map);
-        assert!(apart(want.as_slice(), &encode(&model, &x)) < 1e-8, "{given}");
+        assert!(apart(want.as_slice(), &encode(&model, &x)) < 1e-12, "{given}");
         let back = factor::multiply(&want, &l);
         let back: Vec<f64> = (0..n * p).map(|at| back.as_slice()[at] + mean[at % p]).collect();
         assert!(apart(&back, &decode(&model, want.as_slice())) < 1e-9, "{given}");
@@ -274,20 +277,6 @@ fn indices_of_fit_are_those_of_their_definitions() {
     let model = fit(json!({"n_components": 3, "tol": 1e-9}), &x, p);
     let found = model.report().fit.clone().unwrap();
     assert!(found["srmr"].as_f64().unwrap() < 0.03 && found["cfi"].as_f64().unwrap() > 0.99, "{found}");
-}
-
-#[test]
-fn few_newton_steps_suffice_on_heywood_data() {
-    for (n, p, q, seed) in [(100, 20, 3, 0), (50, 20, 5, 1), (60, 30, 8, 2), (200, 12, 6, 3), (40, 10, 4, 4)]
-    {
-        let x = made(n, p, q, 100 + seed);
-        let model = fit(json!({"n_components": q}), &x, p);
-        assert!(
-            model.report().outcome == Outcome::Converged && model.report().n_iter <= 20,
-            "{}",
-            model.report().n_iter
-        );
-    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::made::{bits, numbers, on_threads};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use unmix::data::SelectedRows;
 use unmix::datasets::sparse_codes;
 use unmix::model::{Tensor, Tensors};
 use unmix::{AnyRows, Checkpoint, Dtype, Matrix, Model, Outcome, Result, Rows, Run};
@@ -188,6 +189,33 @@ fn units_of_rows_change_nothing() {
 }
 
 #[test]
+fn codes_of_all_rows_of_a_file_follow_the_selected_rows() {
+    let of = made();
+    let row = |i: usize| if i < 100 { i } else { i + 200 };
+    let part = |m: &Matrix<f64>| Matrix::from_fn(300, m.cols(), |i, j| m[(row(i), j)]);
+    let few = Fixture { x: part(&of.x), atoms: of.atoms.clone(), codes: part(&of.codes) };
+    let settings = json!({"n_layers": 3, "max_epochs": 3});
+    let run = on_threads(2);
+    let own = fit(&few, settings.clone(), true, &run).unwrap();
+    let fit_selected = |codes: &Matrix<f64>| {
+        let selected = SelectedRows::new(vec![0..100, 300..500], N as u64).unwrap();
+        let rows = Rows::from_slice(few.x.as_slice(), few.x.cols())?.selected(selected);
+        let table = |name: &str, m: &Matrix<f64>| (name.to_string(), Tensor::matrix(m, Dtype::F64));
+        let tables = [table("dictionary", &of.atoms), table("codes", codes)].into_iter().collect();
+        unmix::fit_given("lista", settings.as_object().unwrap(), tables, &mut rows.into(), &run)
+    };
+    for codes in [&of.codes, &few.codes] {
+        assert_eq!(fit_selected(codes).unwrap().tensors(), own.tensors());
+    }
+    let message = fit_selected(&Matrix::zeros(7, 20)).unwrap_err().to_string();
+    assert!(
+        message
+            .contains("each of the 300 rows selected of the array, or for each of its 600 rows, got 7 rows"),
+        "{message}"
+    );
+}
+
+#[test]
 fn bad_input_is_refused() {
     let of = made();
     let message =
@@ -197,7 +225,7 @@ fn bad_input_is_refused() {
     assert_eq!(text, format!("codes must have 20 columns, one for each atom, got {N} x 19"));
     let short = Fixture { codes: Matrix::zeros(N - 1, 20), ..made() };
     let text = message(&short, json!({}));
-    let (begins, ends) = ("codes must have 600 rows, one for each row of ", "got 599 x 20; ");
+    let (begins, ends) = ("codes must have one row for each of the 600 rows of ", "got 599 rows; ");
     assert!(text.starts_with(begins) && text.contains(ends), "{text}");
     let mut gap = made();
     gap.x.as_mut_slice()[12 * 7 + 3] = f64::NAN;

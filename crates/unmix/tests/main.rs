@@ -5,6 +5,7 @@
 mod biclusters;
 mod checkpoints;
 mod clusters;
+mod coder;
 mod columns;
 mod complete_dictionary;
 mod completion;

@@ -8,9 +8,9 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
 use unmix::biclusters::{Biclusters, Refits, biclusters};
-use unmix::data::NewFile;
+use unmix::data::{NewFile, RowValues, UsedRows};
 use unmix::{Error, Result, Run};
-use unmix_io::{LabelFile, Labels, Wording, labels_of};
+use unmix_io::{LabelFile, Labels, Wording, labels_in_column, labels_of};
 
 /// Options of a page: its title, another model, rows per second, sensor positions, names of rows, the numbers of starts and of permuted copies
 /// of modules and the time limit of their fits, pairs of components that are axes, and the call in Python that makes the page.
@@ -25,19 +25,20 @@ pub(super) type Shown<'py> = (
     Option<String>,
 );
 
-/// Labels of rows, as Python passes them: their name and a label for each row, files that were opened, or a path with or without a column.
+/// Labels of rows, as Python passes them: their name and a label for each row, files that were opened, or as text a path with or without a column, or
+/// a column of the files of the rows.
 #[derive(FromPyObject)]
 pub(super) enum Color<'py> {
     Labels(Labels),
     Opened(Bound<'py, Files>),
-    Path(String),
+    Text(String),
 }
 
 /// The same without references to Python's objects.
 enum LabelSource {
     Labels(Labels),
     Opened(Arc<unmix_io::Files>),
-    Path(String),
+    Text(String),
 }
 
 impl From<Color<'_>> for LabelSource {
@@ -45,27 +46,35 @@ impl From<Color<'_>> for LabelSource {
         match color {
             Color::Labels(labels) => LabelSource::Labels(labels),
             Color::Opened(files) => LabelSource::Opened(files.get().inner.clone()),
-            Color::Path(text) => LabelSource::Path(text),
+            Color::Text(text) => LabelSource::Text(text),
         }
     }
 }
 
 impl LabelSource {
-    /// A label for each of the `n` rows.
-    fn read(self, n: u64, run: &Run<'_>) -> Result<Labels> {
+    /// A label for each of the rows `used` of `input`. Text is the name of a file if one exists, as on the command line.
+    fn read(self, used: UsedRows<'_>, input: &Input, run: &Run<'_>) -> Result<Labels> {
         /// The name of labels that have none.
         const NAMELESS: &str = "color";
         match self {
-            LabelSource::Labels(labels) => Ok(labels),
-            LabelSource::Opened(files) => labels_of(&files, n, NAMELESS, run),
-            LabelSource::Path(text) => match LabelFile::of(&text, Wording::PythonPath)? {
-                Some(file) => file.read(n, NAMELESS, run),
+            LabelSource::Labels((name, values)) => {
+                let of_array = RowValues { name: "color", one: "value", file: None };
+                Ok((name, used.values(values, of_array)?))
+            }
+            LabelSource::Opened(files) => labels_of(&files, used, NAMELESS, run),
+            LabelSource::Text(text) => {
+                if let Some(file) = LabelFile::of(&text, Wording::PythonPath)? {
+                    return file.read(used, NAMELESS, run);
+                }
+                if let Some(files) = input.files()? {
+                    return labels_in_column(&files, &text, used, run);
+                }
                 // The system's own error, from which Python chooses the class.
-                None => Err(match std::fs::metadata(&text) {
+                Err(match std::fs::metadata(&text) {
                     Err(e) => Error::io("cannot read", text, e),
                     Ok(_) => Error::format(text, "it is not a file", "give a file of labels, or an array"),
-                }),
-            },
+                })
+            }
         }
     }
 }
@@ -104,8 +113,7 @@ pub(super) fn write(
             Some(input) => {
                 let (mut rows, mut notices) = input.named_rows(wanted, true, run)?;
                 rows.prepare(run)?;
-                let n = rows.n_rows().unwrap_or(0);
-                options.labels = color.map(|color| color.read(n, run)).transpose()?;
+                options.labels = color.map(|color| color.read(rows.used(), input, run)).transpose()?;
                 options.row_names = options.row_names.take().or(notices.row_names.take());
                 (Some(rows), notices)
             }

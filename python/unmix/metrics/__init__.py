@@ -1,7 +1,7 @@
 """Measures of agreement of two results, irrespective of order and sign, and of the quality of codes and imputations."""
 
 from ._clusterings import clustering_accuracy, consensus_score, nmi
-from ._codes import lasso_gap
+from ._codes import lasso_gap, sparseness
 from ._match import Match, match, matched_correlation, matched_cosine
 from ._pooling import Pooled, pool
 from ._probing import sparse_probing
@@ -24,5 +24,6 @@ __all__ = [
     "pool",
     "projection_distance",
     "sparse_probing",
+    "sparseness",
     "subspace_angles",
 ]

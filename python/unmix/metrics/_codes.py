@@ -1,12 +1,16 @@
-"""Accuracy of sparse codes."""
+"""Accuracy and sparseness of codes."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy.sparse import issparse
 
 from .. import _unmix
-from .._input import dense
+from .._input import dense, in_memory
 from .._types import Array, Rows
+from ._components import _check_finite
 
 
 def lasso_gap(X: Rows, Z: Rows, A: Rows, alpha: float, positive: bool = False) -> Array:
@@ -57,3 +61,60 @@ def lasso_gap(X: Rows, Z: Rows, A: Rows, alpha: float, positive: bool = False) -
     if x.ndim != 2 or z.ndim != 2 or a.ndim != 2 or z.shape != (len(x), len(a)) or x.shape[1] != a.shape[1]:
         raise ValueError(f"X must be n x p, Z n x m and A m x p, but they have shapes {x.shape}, {z.shape} and {a.shape}")
     return _unmix.lasso_gap(x, z, a, float(alpha), bool(positive))
+
+
+def sparseness(codes: Rows) -> Array:
+    """Return how sparse each row is, from 0 for entries of equal magnitude to 1 for a single one that is not 0 (Hoyer 2004).
+
+    It depends on neither the scale nor the signs of a row, and needs no threshold below which an entry counts as 0. The share of entries
+    that are exactly 0 is ``(codes == 0).mean()``. It is defined for any rows: that of components is ``sparseness(model.components_)``, that
+    of each column ``sparseness(codes.T)``.
+
+    Parameters
+    ----------
+    codes : array-like or sparse matrix of shape (n_samples, n_components), path or Files
+        Rows with at least two columns.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Sparseness, in float64; NaN for a row of zeros.
+
+    See Also
+    --------
+    lasso_gap : Accuracy of sparse codes.
+    sparse_probing : Whether few units predict labels.
+
+    Notes
+    -----
+    For a row ``z`` of ``m`` entries it is ``(sqrt(m) - sum(abs(z)) / sqrt(sum(z**2))) / (sqrt(m) - 1)``.
+
+    It takes ``O(n_components)`` operations for each row.
+
+    References
+    ----------
+    P. O. Hoyer (2004), Non-negative matrix factorization with sparseness constraints. https://www.jmlr.org/papers/v5/hoyer04a.html
+
+    Examples
+    --------
+    >>> from unmix.metrics import sparseness
+    >>> sparseness([[0.0, 3.0, 0.0, 0.0], [1.0, -1.0, 1.0, 1.0]])
+    array([1., 0.])
+    """
+    rows: Any = in_memory(codes)
+    rows = rows.tocsr().astype(np.float64) if issparse(rows) else np.asarray(rows, dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] < 2:
+        raise ValueError(f"codes must be an array of 2 axes with at least 2 columns, got shape {rows.shape}")
+    if issparse(rows):
+        if not np.isfinite(rows.data).all():
+            raise ValueError("codes must be finite, got NaN or infinity; leave such rows out")
+        squares = rows.power(2)
+    else:
+        _check_finite(rows, "codes")
+        squares = rows**2
+    most = np.sqrt(rows.shape[1])
+    with np.errstate(invalid="ignore"):
+        ratios: Array = np.ravel(abs(rows).sum(axis=1)) / np.sqrt(np.ravel(squares.sum(axis=1)))
+    # Rounding errors of rows at the ends of the range.
+    found: Array = np.clip((most - ratios) / (most - 1.0), 0.0, 1.0)
+    return found

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._input import dense, in_memory
+from .._input import dense, in_memory, of_used_rows
+from .._read import Files
 from .._record import ProbingScores
 from .._types import Array, Rows, Seed
 
@@ -38,7 +39,8 @@ def sparse_probing(
     codes : array-like or sparse matrix of shape (n_samples, n_units)
         Codes of the rows.
     labels : array-like of shape (n_samples,)
-        Label of each row: numbers or text. Labels of fewer than 4 rows are left out.
+        Label of each row: numbers or text; of a handle that leaves out rows, one for each row of its files, or for each that is left. Labels of
+        fewer than 4 rows are left out.
     k : sequence of int, default=(1, 2, 5)
         Numbers of units to select.
     X : array-like of shape (n_samples, n_features), optional
@@ -85,13 +87,15 @@ def sparse_probing(
 
     table: Any = in_memory(codes)
     table = scipy.sparse.csr_array(table) if scipy.sparse.issparse(table) else np.asarray(table, dtype=np.float64)
-    given = np.asarray(labels)
+    # Of a handle that leaves out rows, to codes or to rows.
+    source = codes if isinstance(codes, Files) else X
+    given = of_used_rows(source, np.asarray(labels), "labels", "label")
     if table.ndim != 2 or given.ndim != 1 or table.shape[0] != len(given):
         raise ValueError(f"codes must have one row for each label, but have shape {table.shape} for labels of shape {given.shape}")
     numbers = [int(number) for number in np.atleast_1d(k)]
     if not numbers or min(numbers) < 1 or max(numbers) > table.shape[1]:
         raise ValueError(f"k must be numbers of units from 1 to {table.shape[1]}, got {tuple(numbers)}")
-    raw = None if X is None else np.asarray(dense(X), dtype=np.float64)
+    raw = None if X is None else of_used_rows(codes, np.asarray(dense(X), dtype=np.float64), "X", "row")
     if raw is not None and (raw.ndim != 2 or len(raw) != len(given)):
         raise ValueError(f"X must have one row for each label, but has shape {raw.shape} for labels of shape {given.shape}")
     names, classes = np.unique(given, return_inverse=True)

@@ -243,7 +243,8 @@ pub(crate) struct Score {
     /// Print the mean and the range instead of one number per row; for sparse autoencoders also statistics of the units
     #[arg(long, conflicts_with_all = ["output", "format"])]
     pub(crate) summary: bool,
-    /// Write Hotelling's T2 and Q (squared reconstruction error) of each row instead of its score
+    /// Write Hotelling's T2 and Q (squared reconstruction error) of each row instead of its score; Q alone for methods other than pca,
+    /// neural-pca and sigma-pca, and other measures for sparse codes
     #[arg(long, conflicts_with = "summary")]
     pub(crate) quality: bool,
     /// With --quality: also the contribution of each component and of each column

@@ -5,7 +5,7 @@ use crate::args::Format;
 use crate::failure::Failure;
 use crate::interrupt::WritingGuard;
 use std::path::Path;
-use unmix::data::{NpyWriter, Sink, npy_preamble};
+use unmix::data::{EntrySink, NpyWriter, Sink, npy_preamble};
 use unmix::{Dtype, Error, Real, Result};
 use unmix_io::SparseWriter;
 
@@ -54,6 +54,10 @@ impl TableFile {
 impl<T: Real> Sink<T> for TableFile {
     fn put(&mut self, rows: &[T]) -> Result<()> {
         self.0.put(rows)
+    }
+
+    fn entries(&mut self) -> Option<&mut dyn EntrySink<T>> {
+        self.0.entries()
     }
 }
 
@@ -172,6 +176,13 @@ impl<T: Real> Sink<T> for TableWriter {
             }
             Kind::Sparse(writer, _) => writer.put(rows),
             Kind::Text(text) => text.put(rows),
+        }
+    }
+
+    fn entries(&mut self) -> Option<&mut dyn EntrySink<T>> {
+        match &mut self.kind {
+            Kind::Sparse(writer, _) => Some(&mut **writer),
+            _ => None,
         }
     }
 }

@@ -235,7 +235,11 @@ fn outputs_that_cannot_be_written_are_refused() {
     refused(&b, "report m.safetensors d.npy --color d.csv -o x.html", &["d.csv"]);
     refused(&b, "report m.safetensors d.npy --color labels.npy -o x.html", &["cannot read labels.npy"]);
     b.write("labels.csv", "a\nb\n");
-    refused(&b, "report m.safetensors d.npy --color labels.csv -o x.html", &["it has 2 values", "30 rows"]);
+    refused(
+        &b,
+        "report m.safetensors d.npy --color labels.csv -o x.html",
+        &["30 rows of d.npy", "2 values in labels.csv"],
+    );
 }
 
 #[cfg(unix)]

@@ -189,6 +189,17 @@ fn quality_of_models_without_variances_along_axes_is_the_reconstruction_error() 
             close(&[row[1..].iter().sum()], &row[..1], 1e-9);
         }
     }
+    // As the help states: codes that are posterior means are no coordinates along axes.
+    for (method, measures) in [
+        ("neural-pca", &["t2", "q"][..]),
+        ("sigma-pca", &["t2", "q"]),
+        ("ppca", &["q"]),
+        ("linear-eigengan", &["q"]),
+        ("factor-analysis", &["q"]),
+    ] {
+        b.ok(&format!("fit {method} d.npy -k 1 -o m.safetensors --quiet"));
+        assert_eq!(csv(&b.ok("score m.safetensors d.npy --quality").out).0, measures, "{method}");
+    }
 }
 
 #[test]
@@ -198,7 +209,8 @@ fn help_is_in_the_terms_of_the_field() {
         ("", "Score rows: log-likelihood, or reconstruction error where the model has no likelihood"),
         ("", "Reproduce published experiments"),
         ("score", "To encode rows (what PCA users call scores) use 'unmix encode'"),
-        ("score", "Models without variances along axes (ica, rica, ...) have Q alone"),
+        ("score", "Q alone for methods other than pca, neural-pca and sigma-pca"),
+        ("score", "T2 needs codes that are coordinates of the row along axes with variances"),
         ("fit", "Test which components are reproducible: fit both halves of N random splits of the rows"),
         ("fit", "--seed <N> Random seed"),
         ("fit", "Standardise each patch: zero mean, unit variance"),

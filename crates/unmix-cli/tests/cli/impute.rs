@@ -133,7 +133,29 @@ fn a_model_that_cannot_impute_is_refused_with_the_methods_that_can() {
     );
     assert!(refused.err.contains("fills them (ppca, linear-eigengan, factor-analysis"), "{}", refused.err);
     assert!(!refused.err.contains("posterior") && !refused.err.contains("reconstruct"), "{}", refused.err);
-    b.ok("fit robust-pca d.npy -o robust.safetensors -q");
-    let refused = b.run("impute robust.safetensors d.npy -o filled.npy");
-    assert!(refused.err.contains("'unmix reconstruct' writes all cells"), "{}", refused.err);
+}
+
+#[test]
+fn robust_pca_imputes_cells_of_the_low_rank_part() {
+    let b = Folder::new();
+    b.write("d.csv", table().0);
+    b.ok("fit robust-pca d.csv --set noise=0.1 -q -o m.safetensors");
+    let run = b.ok("impute m.safetensors d.csv -o full.csv");
+    assert!(run.err.contains("48 missing cells of d.csv filled"), "{}", run.err);
+    b.ok("reconstruct m.safetensors d.csv -o low.csv -q");
+    let read = |name: &str| numbers(&std::fs::read_to_string(b.path(name)).unwrap());
+    let (full, low) = (read("full.csv"), read("low.csv"));
+    let observed = |i: usize, j: usize| (4 * i + j) % 5 != 0;
+    let (_, truth) = table();
+    for (i, row) in truth.iter().enumerate() {
+        for (j, x) in row.iter().enumerate() {
+            let want = if observed(i, j) { *x } else { low[i][j] };
+            assert_eq!(full[i][j].to_bits(), want.to_bits(), "row {i}, column {j}");
+        }
+    }
+    for more in ["--std std.csv", "--draws 2"] {
+        let refused = b.run(&format!("impute m.safetensors d.csv -o other.csv {more}"));
+        let words = "the codes of this model have no distribution";
+        assert!(refused.code == 1 && refused.err.contains(words), "{more}: {}", refused.err);
+    }
 }

@@ -58,3 +58,23 @@ fn a_network_is_trained_from_files_and_resumed_after_a_time_limit() {
     let other = b.run("fit sparse-coder x.npy --dictionary atoms.npy --codes z.npy -o no.safetensors -q");
     assert!(other.code == 2 && other.err.contains("codes"), "{}", other.err);
 }
+
+#[test]
+fn codes_of_all_rows_follow_the_rows_that_are_selected() {
+    let b = Folder::new();
+    let made = datasets::sparse_codes((60, 8, 12), 0.15, 0.0, 2).unwrap();
+    write_npy(&b.path("x.npy"), made.x.as_slice(), &[8]).unwrap();
+    write_npy(&b.path("atoms.npy"), made.atoms.as_slice(), &[8]).unwrap();
+    write_npy(&b.path("all.npy"), made.codes.as_slice(), &[12]).unwrap();
+    write_npy(&b.path("some.npy"), &made.codes.as_slice()[12 * 10..12 * 50], &[12]).unwrap();
+    write_npy(&b.path("few.npy"), &made.codes.as_slice()[..12 * 7], &[12]).unwrap();
+    let fit = "fit lista x.npy --dictionary atoms.npy --rows 10:50 --set n_layers=2 --set max_epochs=2 -q";
+    let [all, some] = ["all", "some"].map(|codes| {
+        b.ok(&format!("{fit} --codes {codes}.npy -o m.safetensors"));
+        Model::load(&b.path("m.safetensors")).unwrap()
+    });
+    assert_eq!(all.tensors(), some.tensors());
+    let refused = b.run(&format!("{fit} --codes few.npy -o m.safetensors"));
+    let words = "--codes must have one row for each of the 40 rows selected of x.npy, or for each of its 60 rows, got 7 rows";
+    assert!(refused.code == 1 && refused.err.contains(words), "{}", refused.err);
+}

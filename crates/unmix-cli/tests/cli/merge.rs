@@ -64,6 +64,71 @@ fn weights_of_all_rows_of_the_file_follow_the_selection_of_rows() {
     assert!(refused.code == 1 && refused.err.contains(words), "{}", refused.err);
 }
 
+/// Text with decimal commas is read up to the last row that is requested; the others are counted.
+#[test]
+fn weights_of_all_rows_follow_a_range_of_rows_of_text_that_is_read_in_part() {
+    let b = Folder::new();
+    let rows: String = (0..30).map(|i| format!("{},5;{}\n", (i * 7) % 11, (i * 5) % 13)).collect();
+    b.write("d.csv", format!("a;b\n{rows}"));
+    let lines = |rows: std::ops::Range<i32>| rows.map(|i| format!("{}\n", 1 + i % 4)).collect::<String>();
+    b.write("all.csv", lines(0..30));
+    for (rows, range) in [(":20", 0..20), ("4:20", 4..20), ("4:", 4..30)] {
+        b.write("some.csv", lines(range));
+        let [all, some] = ["all", "some"].map(|weights| {
+            b.ok(&format!(
+                "fit pca d.csv --decimal , --rows {rows} --weights {weights}.csv -k 1 -o m.safetensors"
+            ));
+            unmix::Model::load(&b.path("m.safetensors")).unwrap()
+        });
+        assert_eq!(all.tensors(), some.tensors(), "{rows}");
+    }
+    let refused = b.run("fit pca d.csv --decimal , --rows :3 --weights some.csv -k 1");
+    let words = "each of the 3 rows selected of d.csv, or for each of its 30 rows, got 26 weights";
+    assert!(refused.code == 1 && refused.err.contains(words), "{}", refused.err);
+}
+
+#[test]
+fn weights_are_read_with_the_marks_of_the_input_where_these_are_needed() {
+    let b = Folder::new();
+    b.write("d.csv", "a;b;w\n1,5;2;1,5\n3;1,25;2,25\n2;2,5;0,5\n5;1;?\n4;4,5;1\n");
+    let with_marks = "fit pca d.csv --drop w --decimal , --na ? --delimiter ; -k 1";
+    let fitted = |weights: &str| {
+        b.write("w.csv", weights);
+        b.ok(&format!("{with_marks} --weights w.csv -o m.safetensors"));
+        unmix::Model::load(&b.path("m.safetensors")).unwrap()
+    };
+    let pointed = fitted("1.5\n2.25\n0.5\n3\n1\n");
+    // Without integers the commas would separate two columns.
+    for text in ["1,5\n2,25\n0,5\n3,0\n1,0\n", "w\n1,5\n2,25\n0,5\n3\n1\n"] {
+        assert_eq!(fitted(text).tensors(), pointed.tensors(), "{text}");
+    }
+    let refused = |command: &str, words: &str| {
+        let run = b.run(command);
+        assert!(run.code == 1 && run.err.contains(words), "{command}: {}", run.err);
+    };
+    b.write("w.csv", "1,5\n2\n?\n1\n1\n");
+    refused(
+        &format!("{with_marks} --weights w.csv"),
+        "--weights must be finite and non-negative, got NaN in row 2",
+    );
+    b.write("w.csv", "1,5\n2,5\n1,5\n2,5\n1,5\n");
+    b.write("plain.csv", "a,b\n1,2\n3,1\n2,2.5\n5,1\n4,4\n");
+    refused(
+        "fit pca plain.csv --weights w.csv",
+        "it has 2 columns; give a file of one column, with one weight for each row; if its commas are decimal marks, write points",
+    );
+    // A column of the input: marked cells are missing there.
+    refused(
+        "fit pca d.csv --decimal , --na ? -k 1 --weights-column w",
+        "--weights-column w is not possible: row 3 of column w is missing; write a weight in that cell; 0 leaves the row out",
+    );
+    refused(
+        "fit pca d.csv --decimal , --na ? -k 1 --weights-column 7",
+        "--weights-column 7 is not possible: there are 3 columns, numbered from 0",
+    );
+    b.ok("fit pca d.csv --decimal , --rows :3 --weights-column w -k 1 -o m.safetensors");
+}
+
 #[test]
 fn bad_weights_are_refused_in_one_sentence() {
     let b = Folder::new();

@@ -18,6 +18,9 @@ fn units_are_evaluated_and_models_are_exported_and_imported() {
     }
     let l1 = b.run("fit sae x.npy -k 16 --set activation=l1");
     assert!(l1.code == 2 && l1.err.contains("with an l1 penalty is 'relu'"), "{}", l1.err);
+    let weight = b.run("fit sae x.npy -k 16 --set alpha=0.1 -o no.safetensors");
+    assert!(weight.code == 1 && weight.err.contains("activation='topk' has no penalty"), "{}", weight.err);
+    assert!(weight.err.contains("set l0") && !b.path("no.safetensors").exists(), "{}", weight.err);
     let summary = b.ok("score m.safetensors x.npy --summary -q").out;
     for words in [
         "mean squared distance from the reconstruction",

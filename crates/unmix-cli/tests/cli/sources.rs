@@ -327,4 +327,13 @@ fn references_follow_the_rows_that_are_left_out() {
         );
         assert!(of_some > 0.99, "{reference}: {of_some}");
     }
+    // Signals of all rows as lines of a file, and another number of rows.
+    let across = |by: usize| (0..40).map(|i| noise(i, by).to_string()).collect::<Vec<_>>().join(",");
+    b.write("across.csv", format!("{}\n{}\n", across(17), across(5)));
+    let (found, _) = first("--columns a,b --missing drop --reference across.csv");
+    assert!(found > 0.99, "{found}");
+    b.write("few.txt", "1\n2\n4\n");
+    let refused = b.run("score m.safetensors d.csv --columns a,b --missing drop --reference few.txt");
+    let words = "--reference must have one row for each of the 39 rows selected of d.csv, or for each of its 40 rows, got 3 rows in few.txt";
+    assert!(refused.code == 1 && refused.err.contains(words), "{}", refused.err);
 }

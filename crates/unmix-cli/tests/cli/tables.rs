@@ -22,11 +22,72 @@ fn the_index_of_a_table_is_left_out_with_a_note() {
     assert_eq!(Model::load(&b.path("w.safetensors")).unwrap().n_features(), 4);
     assert!(b.ok("encode w.safetensors t.csv").err.is_empty(), "the index is a feature of this model");
     // Where a fit fails, the notes about the rows are printed, too: they may name the cause.
-    b.write("e.csv", "a,b,\n1,2,\n2,1,\n3,5,\n");
+    b.write("e.csv", "a,b,c\n1,2,\n2,1,\n3,5,\n");
     let failed = b.run("fit pca e.csv -o e.safetensors");
     assert_eq!(failed.code, 1);
-    assert!(failed.err.contains("column 2 ('2') is empty; leave it out with --drop 2"), "{}", failed.err);
+    assert!(failed.err.contains("column 2 ('c') is empty; leave it out with --drop 2"), "{}", failed.err);
     b.ok("fit pca e.csv --drop 2 -o e.safetensors");
+}
+
+#[test]
+fn a_delimiter_at_the_end_of_every_line_makes_no_column() {
+    let b = Folder::new();
+    let line = |i: i32, end: &str| format!("{}.5;{};{}.25{end}\n", i % 7, (i * i) % 11, (i * 3) % 5);
+    let lines = |end: &str| (0..40).map(|i| line(i, end)).collect::<String>();
+    b.write("plain.csv", format!("a;b;c\n{}", lines("")));
+    b.write("bare.csv", lines(""));
+    b.ok("fit pca plain.csv -k 2 -o plain.safetensors");
+    b.ok("fit pca bare.csv -k 2 -o bare.safetensors");
+    let components = |model: &str| Model::load(&b.path(model)).unwrap().tensor("components").cloned();
+    let note = "each line ends in a delimiter; the empty column that this makes is left out";
+    for (name, text, same) in [
+        ("both.csv", format!("a;b;c;\n{}", lines(";")), "plain.safetensors"),
+        ("rows.csv", format!("a;b;c\n{}", lines(";")), "plain.safetensors"),
+        ("none.csv", lines(";"), "bare.safetensors"),
+    ] {
+        b.write(name, text);
+        let fitted = b.ok(&format!("fit pca {name} -k 2 -o m.safetensors"));
+        assert_eq!(fitted.err.matches(note).count(), 1, "{name}: {}", fitted.err);
+        assert_eq!(components("m.safetensors"), components(same), "{name}");
+        assert_eq!(b.ok(&format!("encode m.safetensors {name}")).out.lines().count(), 41, "{name}");
+        assert!(b.ok(&format!("show {name}")).out.contains("columns            3"), "{name}");
+    }
+    // The column may be named by its number, as that of every other empty column.
+    assert!(!b.ok("fit pca both.csv -k 2 --drop 3 -o m.safetensors").err.contains(note));
+    // A column that has a cell in some row is one, and is partly missing.
+    b.write("gaps.csv", format!("a;b;c;\n{}1;2;3;4\n{}", lines(";"), lines(";")));
+    let refused = b.run("fit pca gaps.csv -o g.safetensors");
+    assert!(refused.code == 1 && refused.err.contains("column 3 ('3') is NaN"), "{}", refused.err);
+}
+
+#[test]
+fn a_last_row_of_totals_is_a_row_with_a_note() {
+    let b = Folder::new();
+    let numbers = |i: usize| [(i * 7 % 13) as f64 + 0.25, (i * i % 10) as f64, (i * 5 % 11) as f64 + 0.5];
+    let line = |id: &str, row: [f64; 3]| format!("{id};{};{};{}\n", row[0], row[1], row[2]);
+    let rows: String = (0..20).map(|i| line(&format!("s{i}"), numbers(i))).collect();
+    let sums: [f64; 3] = std::array::from_fn(|j| (0..20).map(|i| numbers(i)[j]).sum());
+    let head = "id;a;b;c\n";
+    b.write("t.csv", format!("{head}{rows}{}", line("Summe", sums)));
+    let note = "t.csv: the last row (row 20) appears to be the sum of the rows above; to leave it out, add --rows :20, or delete it";
+    let fitted = b.ok("fit pca t.csv --keep id -k 1 -o m.safetensors");
+    assert_eq!(fitted.err.matches(note).count(), 1, "{}", fitted.err);
+    let model = Model::load(&b.path("m.safetensors")).unwrap();
+    assert_eq!((model.report().n_samples, model.report().warnings[0].as_str()), (21.0, note));
+    let by_numbers = b.ok("fit pca t.csv --drop id -k 1 -o m.safetensors");
+    assert!(by_numbers.err.contains(note), "{}", by_numbers.err);
+    assert!(b.ok("show t.csv").err.contains(note));
+    let without = b.ok("fit pca t.csv --keep id --rows :20 -k 1 -o m.safetensors");
+    assert!(!without.err.contains("the last row"), "{}", without.err);
+    assert!(!b.ok("encode m.safetensors t.csv --keep id").err.contains("the last row"));
+    b.write("mean.csv", format!("{head}{rows}{}", line("x", sums.map(|sum| sum / 20.0))));
+    let fitted = b.ok("fit pca mean.csv --keep id -k 1 -o m.safetensors");
+    assert!(fitted.err.contains("appears to be the mean of the rows above"), "{}", fitted.err);
+    b.write("median.csv", format!("{head}{rows}{}", line("Median", [6.25, 4.0, 5.5])));
+    let fitted = b.ok("fit pca median.csv --keep id -k 1 -o m.safetensors");
+    assert!(fitted.err.contains("is named 'Median' and may summarise the rows above"), "{}", fitted.err);
+    b.write("plain.csv", format!("{head}{rows}"));
+    assert!(!b.ok("fit pca plain.csv --keep id -k 1 -o m.safetensors").err.contains("the last row"));
 }
 
 #[test]
@@ -173,7 +234,7 @@ fn messages_about_tables_name_a_remedy() {
     b.write("short.csv", "Instrument: X\n\nheight,width\n1,2\n3,4\n5,6\n");
     b.write("quote.csv", "a,b\n\"1,2\n3,4\n5,6\n");
     b.write("last_quote.csv", "a,b\n1,\"2\n3,4\n5,6\n");
-    b.write("ends.csv", "a,b\n1,2,\n3,4,\n5,6,\n");
+    b.write("ends.csv", "a,b\n1,2,\n3,4\n5,6,\n");
     b.write("gap.csv", "a,b\n1,2\n3,\n5,6\n2,2\n");
     b.write("names.npy", [0x93, 0xff, 0]);
     b.write("percent.csv", "a,b\n1,12.5%\n3,7%\n");
@@ -203,7 +264,7 @@ fn messages_about_tables_name_a_remedy() {
         ),
         (
             "report d.pca.safetensors d.csv --color total.csv:a -o page.html",
-            "it has 4 values, and the input has 30 rows; give one value for each row",
+            "--color must have one value for each of the 30 rows of d.csv, got 4 values in total.csv:a; give one for each row",
         ),
         (
             "report d.pca.safetensors d.csv --color labels.csv -o page.html",
@@ -219,6 +280,18 @@ fn messages_about_tables_name_a_remedy() {
         ("encode d.pca d.csv", "did you mean 'd.pca.safetensors'?"),
         (
             "encode d.csv d.pca.safetensors",
+            "the model must come before the rows: d.pca.safetensors is a model",
+        ),
+        (
+            "impute d.csv d.pca.safetensors -o full.csv",
+            "the model must come before the rows: d.pca.safetensors is a model",
+        ),
+        (
+            "biclusters d.csv d.pca.safetensors",
+            "the model must come before the rows: d.pca.safetensors is a model",
+        ),
+        (
+            "report d.csv d.pca.safetensors -o page.html",
             "the model must come before the rows: d.pca.safetensors is a model",
         ),
     ] {
@@ -373,9 +446,17 @@ fn colours_follow_the_rows_that_are_left_out() {
     }
     b.write("few.txt", "x\n".repeat(7));
     let refused = b.run("report m.safetensors d.csv --missing drop --color few.txt -o p.html");
-    assert!(
-        refused.code == 1 && refused.err.contains("it has 7 values, and the input has 39 rows"),
-        "{}",
-        refused.err
-    );
+    let words = "--color must have one value for each of the 39 rows selected of d.csv, or for each of its 40 rows, got 7 values in few.txt";
+    assert!(refused.code == 1 && refused.err.contains(words), "{}", refused.err);
+    // A column of text beside the features, in a file with other text, of rows that end before the last line.
+    let whole = |i: usize| format!("{},{},{},n{i}\n", (i * 17) % 41, (i * 5) % 41, kind(i));
+    let lines: String = (0..40).map(whole).collect();
+    b.write("e.csv", format!("a,b,kind,note\n{lines}Total\n"));
+    let reading = "--rows 1:30 --drop note";
+    b.ok(&format!("fit pca e.csv {reading},kind -k 2 -o m.safetensors"));
+    for color in ["kind", "a", "all.txt"] {
+        b.ok(&format!("report m.safetensors e.csv {reading} --color {color} -o p.html"));
+        let page = std::fs::read_to_string(b.path("p.html")).unwrap();
+        assert!(color == "a" || page.contains("odd<span class=\"count\">15</span>"), "{color}");
+    }
 }

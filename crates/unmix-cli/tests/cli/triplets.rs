@@ -249,3 +249,24 @@ fn a_list_with_a_cell_in_a_far_column_is_refused_before_anything_is_allocated_fo
         }
     }
 }
+
+#[test]
+fn errors_that_treat_the_parameters_as_known_are_noted() {
+    let b = Folder::new();
+    b.write("cells.csv", list().0);
+    b.write("cells-to-predict.csv", "user,item\n3,4\n0,0\n");
+    for (settings, noted) in [("", false), ("--set alpha=0.1", true), ("--set algorithm=ppca-em", true)] {
+        b.ok(&format!("fit matrix-completion cells.csv --triplets -k 1 {settings} -o m.safetensors -q"));
+        let command = "impute m.safetensors cells-to-predict.csv --triplets -o values.csv";
+        let ran = b.ok(&format!("{command} --std std.csv"));
+        let words = "unmix: warning: single cells are predicted without the rows of the fit";
+        assert_eq!(ran.err.contains(words), noted, "{settings}: {}", ran.err);
+        assert_eq!(ran.err.contains("parameters are treated as known"), noted, "{settings}: {}", ran.err);
+        // Values alone have no errors.
+        let ran = b.ok(command);
+        assert!(!ran.err.contains("treated as known"), "{settings}: {}", ran.err);
+    }
+    // Nor have known cells.
+    let ran = b.ok("impute m.safetensors cells.csv --triplets -o values.csv --std std.csv");
+    assert!(!ran.err.contains("treated as known"), "{}", ran.err);
+}

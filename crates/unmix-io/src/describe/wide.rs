@@ -1,7 +1,7 @@
 //! Contents of very long rows, a panel of columns at a time: seven numbers for each pixel of a photograph would be many times the
 //! photograph.
 
-use super::{Cells, Contents, LISTED, Totals};
+use super::{Cells, Contents, MOST_LISTED_COLUMNS, Totals};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use unmix::data::RandomAccess;
@@ -9,15 +9,15 @@ use unmix::internal::num::Block;
 use unmix::{Error, Real, Result, Rows, Run};
 
 /// Columns of a panel.
-const PANEL: usize = LISTED;
+const COLUMNS_PER_PANEL: usize = MOST_LISTED_COLUMNS;
 /// Numbers that are read at once.
-const PIECE: usize = 1 << 20;
+const NUMBERS_PER_READ: usize = 1 << 20;
 
 /// Statistics of all rows; `None` where rows cannot be read in any order.
 pub(super) fn contents<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Option<Totals>> {
     let p = rows.n_features();
     let Some(random) = rows.source().random().filter(|_| rows.sparse().is_none()) else { return Ok(None) };
-    let panels = p.div_ceil(PANEL);
+    let panels = p.div_ceil(COLUMNS_PER_PANEL);
     let next = AtomicUsize::new(0);
     let found = Mutex::new((vec![None; panels], vec![false; random.n_rows() as usize]));
     let work = || -> Result<()> {
@@ -29,7 +29,8 @@ pub(super) fn contents<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Opt
             if run.observer.interrupted() {
                 return Err(Error::Interrupted);
             }
-            let (contents, incomplete) = panel(random, i * PANEL..p.min((i + 1) * PANEL))?;
+            let (contents, incomplete) =
+                panel(random, i * COLUMNS_PER_PANEL..p.min((i + 1) * COLUMNS_PER_PANEL))?;
             let mut all = Cells::default();
             contents.cells.iter().for_each(|cells| all.merge(cells));
             let constant = contents.cells.iter().filter(|cells| cells.is_constant()).count();
@@ -63,7 +64,7 @@ fn panel<T: Real>(
     let (n, width) = (random.n_rows(), columns.len());
     let (mut contents, mut incomplete) = (Contents::empty(width), Vec::new());
     let (mut data, mut raw) = (Vec::new(), Vec::new());
-    let step = (PIECE / width).max(1) as u64;
+    let step = (NUMBERS_PER_READ / width).max(1) as u64;
     for first in (0..n).step_by(step as usize) {
         let rows = first..n.min(first + step);
         data.resize((rows.end - rows.start) as usize * width, T::default());

@@ -143,14 +143,14 @@ fn unpack(data: &[u8], mut bit: usize, width: usize, mut out: &mut [u32]) -> Opt
 }
 
 /// Bytes that may be examined for eight numbers.
-const WINDOW: usize = 36;
+const WINDOW_BYTES: usize = 36;
 
 /// Eight numbers at a time, whose places within `W` bytes are known when this is compiled; returns how many it has written.
 fn eights<const W: usize>(data: &[u8], out: &mut [u32]) -> usize {
     let mask = u32::MAX >> (32 - W);
     let (mut at, mut done) = (0, 0);
     for eight in out.as_chunks_mut::<8>().0 {
-        let Some(bytes) = data.get(at..).and_then(|rest| rest.first_chunk::<WINDOW>()) else { break };
+        let Some(bytes) = data.get(at..).and_then(|rest| rest.first_chunk::<WINDOW_BYTES>()) else { break };
         let number = |k: usize| {
             let from = k * W / 8;
             let word = bytes[from..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));

@@ -22,10 +22,10 @@ struct PooledBuffers {
 }
 
 /// Bytes of a slab; one page of each of sixteen columns, as most files are written.
-const SLAB: usize = 16 << 20;
+const SLAB_BYTES: usize = 16 << 20;
 
 /// Memory for pages is handed out in multiples of this, so that a page that is a little longer than the last one fits.
-const UNIT: usize = 1 << 17;
+const UNIT_BYTES: usize = 1 << 17;
 
 impl PooledBuffers {
     /// At least `len` bytes of arbitrary content.
@@ -33,9 +33,9 @@ impl PooledBuffers {
         if let Some(fits) = self.free.iter().position(|room| room.len() >= len) {
             return self.free.swap_remove(fits);
         }
-        let len = len.next_multiple_of(UNIT);
+        let len = len.next_multiple_of(UNIT_BYTES);
         if self.slab.len() < len {
-            self.slab = fresh(len.max(SLAB));
+            self.slab = fresh(len.max(SLAB_BYTES));
         }
         self.slab.split_to(len)
     }
@@ -91,10 +91,10 @@ impl ChunkReader for PagedFile {
 
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
         // The head of a page: a hundred bytes, more where it repeats statistics.
-        const HEAD: usize = 512;
+        const HEAD_BYTES: usize = 512;
         let mut from = FromStart::new(self.file.clone());
         from.seek(SeekFrom::Start(start))?;
-        Ok(BufReader::with_capacity(HEAD, from))
+        Ok(BufReader::with_capacity(HEAD_BYTES, from))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use unmix::Real;
 
 /// Rows decoded at a time.
-pub(crate) const TILE: usize = 256;
+pub(crate) const TILE_ROWS: usize = 256;
 
 /// How numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl Chunk {
                 self.next_page()?;
                 continue;
             }
-            let (own, rest) = out.split_at_mut(self.left.min(out.len()).min(TILE));
+            let (own, rest) = out.split_at_mut(self.left.min(out.len()).min(TILE_ROWS));
             match self.stored {
                 Stored::Double => self.decode(own, |b| T::from_f64(f64::from_le_bytes(b)))?,
                 Stored::Single => self.decode(own, |b| T::from_f64(f32::from_le_bytes(b).into()))?,
@@ -157,7 +157,7 @@ impl Chunk {
                 *at += bytes.len();
             }
             PageCells::Places(runs) => {
-                let mut places = [0; TILE];
+                let mut places = [0; TILE_ROWS];
                 let places = places.get_mut(..out.len())?;
                 runs.take(self.page.bytes(), places)?;
                 let words = self.words.bytes().as_chunks::<N>().0;

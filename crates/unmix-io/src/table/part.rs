@@ -3,7 +3,7 @@
 use super::Table;
 use super::general::General;
 use crate::guard::guarded;
-use crate::pages::{BufferPool, Chunk, TILE};
+use crate::pages::{BufferPool, Chunk, TILE_ROWS};
 use unmix::{Real, Result};
 
 /// Buffers that a thread reuses from part to part.
@@ -15,20 +15,20 @@ pub(super) struct Tools<T> {
 
 impl<T: Real> Default for Tools<T> {
     fn default() -> Self {
-        Self { pool: BufferPool::default(), tile: vec![T::default(); WIDE * TILE] }
+        Self { pool: BufferPool::default(), tile: vec![T::default(); TILE_COLUMNS * TILE_ROWS] }
     }
 }
 
 /// Columns of a tile: a tile of 256 rows and its transpose fit the first-level cache.
-const WIDE: usize = 8;
+const TILE_COLUMNS: usize = 8;
 
-/// Bytes of pages that are held at once where a whole part is read, unless those of [`WIDE`] columns are more. All columns of a row are
+/// Bytes of pages that are held at once where a whole part is read, unless those of [`TILE_COLUMNS`] columns are more. All columns of a row are
 /// written soon after one another where possible: a row that is written in two passes over the part leaves the cache between them.
-const HELD: u64 = 20 << 20;
+const MOST_BYTES_HELD: u64 = 20 << 20;
 
 /// A part of a table, read from its first row on. Columns of the usual case are decoded straight to where they belong; from the row
 /// on where one turns out not to be of it, the general reader reads it. One page of every column is held; where the part is read at once, of
-/// so many columns at a time as [`HELD`] allows.
+/// so many columns at a time as [`MOST_BYTES_HELD`] allows.
 pub(super) struct Part<'a> {
     table: &'a Table,
     number: usize,
@@ -71,10 +71,10 @@ impl<'a> Part<'a> {
         let (p, path, mut odd) = (self.table.columns.len(), self.table.file.path(), Vec::new());
         let mut left = &mut self.straight[..];
         while let Some(group) = left.split_off_mut(..held_at_once(left)).filter(|group| !group.is_empty()) {
-            for rows in out.chunks_mut(TILE * p.max(1)) {
+            for rows in out.chunks_mut(TILE_ROWS * p.max(1)) {
                 let n = rows.len() / p.max(1);
-                for batch in group.chunks_mut(WIDE) {
-                    for ((feature, chunk), cells) in batch.iter_mut().zip(tile.chunks_mut(TILE)) {
+                for batch in group.chunks_mut(TILE_COLUMNS) {
+                    for ((feature, chunk), cells) in batch.iter_mut().zip(tile.chunks_mut(TILE_ROWS)) {
                         // On any failure the general reader reads these rows, and reports the error.
                         let known = odd.contains(feature);
                         if !known
@@ -121,9 +121,9 @@ fn held_at_once(columns: &[(usize, Chunk)]) -> usize {
     let mut bytes = 0u64;
     let fit = columns.iter().take_while(|(_, chunk)| {
         bytes = bytes.saturating_add(chunk.bytes());
-        bytes <= HELD
+        bytes <= MOST_BYTES_HELD
     });
-    (fit.count() / WIDE * WIDE).max(WIDE).min(columns.len())
+    (fit.count() / TILE_COLUMNS * TILE_COLUMNS).max(TILE_COLUMNS).min(columns.len())
 }
 
 /// Columns of a tile as cells of rows of `p`.
@@ -133,11 +133,12 @@ fn lay<T: Real>(
     rows: &mut [T],
     p: usize,
 ) {
-    let columns = tile.as_chunks::<TILE>().0;
+    let columns = tile.as_chunks::<TILE_ROWS>().0;
     let first = features.clone().next().unwrap_or(0);
-    let side_by_side = features.len() == WIDE && features.clone().enumerate().all(|(i, j)| j == first + i);
+    let side_by_side =
+        features.len() == TILE_COLUMNS && features.clone().enumerate().all(|(i, j)| j == first + i);
     if let ([a, b, c, d, e, f, g, h], true) = (columns, side_by_side) {
-        for (i, row) in rows.chunks_exact_mut(p).enumerate().take(TILE) {
+        for (i, row) in rows.chunks_exact_mut(p).enumerate().take(TILE_ROWS) {
             // Each straight to its place: gathered in an array first, they would be read back before the stores are complete.
             let Some([r0, r1, r2, r3, r4, r5, r6, r7]) = row[first..].first_chunk_mut() else { return };
             (*r0, *r1, *r2, *r3) = (a[i], b[i], c[i], d[i]);

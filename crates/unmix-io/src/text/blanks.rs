@@ -13,7 +13,7 @@ pub(super) const DELIMITER: u8 = 0x1f;
 pub(super) const COMMENT: u8 = b'#';
 
 /// Lines that are examined.
-const LINES: usize = 50;
+const EXAMINED_LINES: usize = 50;
 
 /// The layout of a text, detected from its first lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ fn lines(head: &[u8]) -> Vec<(u64, Vec<u8>)> {
     for part in head.split_inclusive(|b| matches!(b, b'\n' | b'\r')) {
         let line = part.trim_ascii();
         let ended = part.ends_with(b"\n") || part.ends_with(b"\r");
-        if !line.is_empty() && (ended || out.is_empty()) && out.len() < LINES {
+        if !line.is_empty() && (ended || out.is_empty()) && out.len() < EXAMINED_LINES {
             let indent = part.len() - part.trim_ascii_start().len();
             out.push(((start + indent) as u64, line.to_vec()));
         }

@@ -112,7 +112,23 @@ pub(super) fn has_percent_sign(cell: &[u8]) -> bool {
 
 /// Whether a cell is the name of a summary, such as that of a last line with the sums of the columns.
 pub(super) fn is_summary(cell: &[u8]) -> bool {
-    const NAMES: [&str; 8] = ["total", "totals", "grand total", "sum", "mean", "average", "median", "count"];
+    const NAMES: [&str; 15] = [
+        "total",
+        "totals",
+        "grand total",
+        "sum",
+        "mean",
+        "average",
+        "median",
+        "count",
+        "summe",
+        "gesamt",
+        "insgesamt",
+        "mittelwert",
+        "somme",
+        "moyenne",
+        "suma",
+    ];
     let cell = cell.trim_ascii();
     let cell = cell.strip_suffix(b":").unwrap_or(cell);
     NAMES.iter().any(|name| cell.eq_ignore_ascii_case(name.as_bytes()))

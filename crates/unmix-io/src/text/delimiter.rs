@@ -6,7 +6,7 @@ use super::{blanks, cells};
 const CANDIDATES: [u8; 4] = [b',', b'\t', b';', b'|'];
 
 /// Lines that are examined.
-const LINES: usize = 50;
+const EXAMINED_LINES: usize = 50;
 
 /// The delimiter of text that begins with `head`: that of the extension when every line has it equally often, else the candidate that
 /// every line has equally often and most, else blanks where these separate equally many cells in every line, else the one that the
@@ -39,9 +39,9 @@ pub(super) fn sniff(head: &[u8], by_ending: u8, decimal_comma: bool) -> u8 {
 /// delimiter, also where every line has equally many.
 fn decimal_commas(head: &[u8]) -> bool {
     let lines = head.split(|b| matches!(b, b'\n' | b'\r')).filter(|line| !line.trim_ascii().is_empty());
-    let mut lines: Vec<&[u8]> = lines.take(LINES).collect();
+    let mut lines: Vec<&[u8]> = lines.take(EXAMINED_LINES).collect();
     // The last line may be half a line.
-    if lines.len() > 1 && lines.len() < LINES && !head.ends_with(b"\n") && !head.ends_with(b"\r") {
+    if lines.len() > 1 && lines.len() < EXAMINED_LINES && !head.ends_with(b"\n") && !head.ends_with(b"\r") {
         lines.pop();
     }
     let below = if lines.len() > 1 { &lines[1..] } else { &lines[..] };
@@ -67,7 +67,7 @@ fn counts(head: &[u8]) -> Vec<[usize; CANDIDATES.len()]> {
                     lines.push(line);
                 }
                 (line, blank) = ([0; CANDIDATES.len()], true);
-                if lines.len() == LINES {
+                if lines.len() == EXAMINED_LINES {
                     return lines;
                 }
                 continue;

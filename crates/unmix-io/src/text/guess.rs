@@ -11,10 +11,10 @@ use unmix::data::Bytes;
 const ROWS: (usize, usize) = (50, 3);
 
 /// Cells that are examined.
-const CELLS: usize = 1 << 20;
+const EXAMINED_CELLS: usize = 1 << 20;
 
 /// How far a cell is outside the range of the others, in lengths of that range.
-const OUTSIDE: f64 = 3.0;
+const OUTSIDE_RANGES: f64 = 3.0;
 
 /// The warning about a first line that was read as a row although it looks like names.
 pub(super) fn note(
@@ -29,7 +29,7 @@ pub(super) fn note(
     let Some(first) = numbers(&record) else { return Ok(None) };
     let shown: Vec<String> = record.iter().take(4).map(cells::shown).collect();
     let more = if first.len() > shown.len() { ", ..." } else { "" };
-    let most = (CELLS / first.len()).clamp(1, ROWS.0);
+    let most = (EXAMINED_CELLS / first.len()).clamp(1, ROWS.0);
     let mut rows = Vec::new();
     // Errors in later lines are reported by their reader.
     while rows.len() < most && matches!(lines.next(&mut record), Ok(Some(_))) {
@@ -82,7 +82,7 @@ fn is_outlier(first: &[f64], rows: &[Vec<f64>]) -> bool {
         let column = rows.iter().map(|row| row[j]);
         let (low, high) = column.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
         varies |= low < high;
-        x < low - OUTSIDE * (high - low) || x > high + OUTSIDE * (high - low)
+        x < low - OUTSIDE_RANGES * (high - low) || x > high + OUTSIDE_RANGES * (high - low)
     });
     outside && varies
 }

@@ -28,7 +28,7 @@ pub(super) struct Bounds {
 
 impl Bounds {
     pub(super) fn new() -> Self {
-        Self { start: Cell::new(0), longest: Cell::new(LONGEST), text: Cell::new(None) }
+        Self { start: Cell::new(0), longest: Cell::new(LONGEST_RECORD_BYTES), text: Cell::new(None) }
     }
 
     /// Whether a record that ends at this byte includes what is read after the text.
@@ -38,10 +38,10 @@ impl Bounds {
 }
 
 /// The longest record: some ten million numbers.
-pub(super) const LONGEST: u64 = 64 << 20;
+pub(super) const LONGEST_RECORD_BYTES: u64 = 64 << 20;
 
 /// The longest of those after a short one. No line of a table is much longer than the first.
-pub(super) const LATER: u64 = 16 << 20;
+pub(super) const LONGEST_LATER_BYTES: u64 = 16 << 20;
 
 impl<R> RecordLimiter<R> {
     /// The text, and after it what is appended to find quotations that are open.
@@ -98,13 +98,13 @@ mod tests {
         let mut limiter = RecordLimiter::new(std::io::repeat(b'x'), bounds.clone());
         let mut buffer = vec![0; 1 << 20];
         // Records that end: the start moves on, and a text of twice the length goes through.
-        while limiter.read < 2 * LONGEST {
+        while limiter.read < 2 * LONGEST_RECORD_BYTES {
             assert!(limiter.read(&mut buffer).unwrap() > 0);
             bounds.start.set(limiter.read);
         }
         let refused = loop {
             match limiter.read(&mut buffer) {
-                Ok(n) => assert!(n > 0 && limiter.read <= 3 * LONGEST + (2 << 20)),
+                Ok(n) => assert!(n > 0 && limiter.read <= 3 * LONGEST_RECORD_BYTES + (2 << 20)),
                 Err(e) => break e,
             }
         };

@@ -1,7 +1,7 @@
 //! Records of a text file, and where they are.
 
-use super::limiter::{Bounds, LATER, LONGEST, RecordLimiter, RecordTooLong};
-use super::{blanks, cells, delimiter, quotes};
+use super::limiter::{Bounds, LONGEST_LATER_BYTES, LONGEST_RECORD_BYTES, RecordLimiter, RecordTooLong};
+use super::{blanks, cells, delimiter, quotes, trailing};
 use crate::stored::{FromStart, head, read_failed};
 use crate::{Options, gz};
 use std::io::{BufRead, BufReader, Cursor, Read};
@@ -37,6 +37,8 @@ pub(super) struct Dialect {
     pub(super) decimal_comma: bool,
     /// Cells that are missing, in addition to those that always are.
     pub(super) na: Vec<MissingMark>,
+    /// Whether every line ends in a delimiter, so that its last cell, which is empty, belongs to no column.
+    pub(super) ends_in_delimiter: bool,
     /// What would work for a file that is not text.
     other_format: String,
 }
@@ -114,7 +116,8 @@ impl Dialect {
         }
         let by_ending = if decimal_comma && by_ending == b',' { b';' } else { by_ending };
         let other_format = options.other_format();
-        Ok(Self { by_ending, skip: options.skip_rows, delimiter, decimal_comma, na, other_format })
+        let (skip, ends_in_delimiter) = (options.skip_rows, false);
+        Ok(Self { by_ending, skip, delimiter, decimal_comma, na, ends_in_delimiter, other_format })
     }
 
     /// Whether cells are numbers without a conversion.
@@ -191,7 +194,7 @@ impl<'a> Lines<'a> {
             return Err(Error::format(path, found, remedy));
         }
         if head.len() == HEAD && !head.iter().any(|b| is_end(*b)) && !ends(bytes, gz, start)? {
-            return Err(too_long(bytes, gz, start, LONGEST)?);
+            return Err(too_long(bytes, gz, start, LONGEST_RECORD_BYTES)?);
         }
         let sniffed = || delimiter::sniff(&head, dialect.by_ending, dialect.decimal_comma);
         let delimiter = match dialect.delimiter {
@@ -249,10 +252,13 @@ impl<'a> Lines<'a> {
                     return Ok(None);
                 }
                 if at == 0 {
-                    self.bounds.longest.set((4 * length).clamp(LATER, LONGEST));
+                    self.bounds.longest.set((4 * length).clamp(LONGEST_LATER_BYTES, LONGEST_RECORD_BYTES));
                 }
                 if more && self.delimiter == blanks::DELIMITER {
                     record.trim();
+                }
+                if more && self.dialect.ends_in_delimiter {
+                    trailing::leave_out(record);
                 }
                 if more && !self.dialect.is_plain() {
                     self.dialect.rewrite(record, &mut self.found);
@@ -335,7 +341,7 @@ fn ends(bytes: &Bytes<'static>, gz: bool, start: u64) -> Result<bool> {
     let mut text = BufReader::with_capacity(1 << 16, text(bytes, gz)?);
     std::io::copy(&mut text.by_ref().take(start), &mut std::io::sink()).map_err(failed)?;
     let mut read = 0;
-    while read <= LONGEST {
+    while read <= LONGEST_RECORD_BYTES {
         let part = text.fill_buf().map_err(failed)?;
         if part.is_empty() || part.iter().any(|b| is_end(*b)) {
             return Ok(true);
@@ -381,9 +387,9 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_and_a_quote_that_is_not_closed_are_reported_with_their_lines() {
-        let first = message(vec![b'1'; (LONGEST + (1 << 20)) as usize]);
+        let first = message(vec![b'1'; (LONGEST_RECORD_BYTES + (1 << 20)) as usize]);
         assert!(first.contains("line 1 is longer than 64 MiB"), "{first}");
-        let later = [&b"a,b\n1,2\n"[..], &vec![b','; (LATER + (1 << 20)) as usize]].concat();
+        let later = [&b"a,b\n1,2\n"[..], &vec![b','; (LONGEST_LATER_BYTES + (1 << 20)) as usize]].concat();
         assert!(message(later).contains("line 3 is longer than 16 MiB"));
         let open = [&b"a,b\n1,2\n\"3,"[..], &b"4\n5,".repeat(5 << 20)].concat();
         assert!(message(open).contains("a quotation mark that opens on line 3 is never closed"));

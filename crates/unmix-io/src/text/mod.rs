@@ -16,6 +16,8 @@ mod preamble;
 mod quotes;
 mod refusals;
 mod remedy;
+mod totals;
+mod trailing;
 
 use crate::selection::Selection;
 use crate::{Input, Options, Wording, index, progress, transposed};
@@ -36,7 +38,7 @@ pub(crate) fn open(
     options: &Options,
     run: &Run<'_>,
 ) -> Result<Input> {
-    let dialect = Dialect::new(by_ending, options)?;
+    let dialect = dialect(bytes, gz, by_ending, options, run)?;
     let mut lines = Lines::open(bytes, gz, &dialect)?;
     let mut record = csv::ByteRecord::new();
     let place = first_line(&mut lines, &mut record, bytes, options)?;
@@ -61,6 +63,7 @@ pub(crate) fn open(
     notes.extend(index::note_on_names(&origin, &written, &selection, options));
     let naming_column = naming.first().copied().filter(|_| found);
     notes.extend(notes_on_names(&origin, names.as_deref(), &written, naming_column));
+    notes.extend(dialect.ends_in_delimiter.then(|| trailing::note(&origin)));
     if options.header.is_none() && !has_header {
         notes.extend(guess::note(bytes, gz, &dialect, options.wording)?);
     }
@@ -89,6 +92,20 @@ pub(crate) fn open(
         wording: options.wording,
     };
     table.opened(&mut lines, record, (!has_header).then_some(place), options, run)
+}
+
+/// How the text is read: as requested, or as its lines show.
+fn dialect(
+    bytes: &Bytes<'static>,
+    gz: bool,
+    by_ending: u8,
+    options: &Options,
+    run: &Run<'_>,
+) -> Result<Dialect> {
+    let mut dialect = Dialect::new(by_ending, options)?;
+    let n_lines = n_requested(options).saturating_add(u64::from(options.header != Some(false)));
+    dialect.ends_in_delimiter = trailing::is_on_every_line(bytes, gz, &dialect, n_lines, (options, run))?;
+    Ok(dialect)
 }
 
 /// The number of rows from the start of the file that are needed.
@@ -189,6 +206,8 @@ struct Table<'a> {
 struct Read {
     numbers: Numbers,
     n_rows: u64,
+    /// Rows after the last one that was requested.
+    n_unread: u64,
     kept: Vec<Vec<String>>,
     text_cells: Vec<u64>,
     comma_cells: u64,
@@ -262,13 +281,22 @@ impl Table<'_> {
         if let Some(at) = place
             && let Some((n_rows, numbers)) = self.read_plain(at, lines.delimiter(), &roles, run)?
         {
-            return Ok(Read { numbers, n_rows, kept, text_cells, comma_cells, commas_separate, is_encoded });
+            let n_unread = 0;
+            return Ok(Read {
+                numbers,
+                n_rows,
+                n_unread,
+                kept,
+                text_cells,
+                comma_cells,
+                commas_separate,
+                is_encoded,
+            });
         }
         let mut numbers: Vec<f64> = Vec::with_capacity(BATCH + width);
         while let Some(at) = place.filter(|_| n_rows < self.n_requested) {
             // A line of blanks at the end is not a row; blank lines without blanks never get here.
-            let blank = self.n_columns > 1 && record.len() == 1 && record[0].trim_ascii().is_empty();
-            if !blank {
+            if !self.is_blank(&record) {
                 if record.len() != self.n_columns {
                     return Err(self.ragged(lines.line(at)?, n_rows, &record));
                 }
@@ -296,7 +324,34 @@ impl Table<'_> {
         }
         spool.write_numbers(&numbers)?;
         let numbers = Numbers::Spooled(spool);
-        Ok(Read { numbers, n_rows, kept, text_cells, comma_cells, commas_separate, is_encoded })
+        let n_unread = if n_rows < self.n_requested { 0 } else { self.count_rest(lines, run)? };
+        Ok(Read { numbers, n_rows, n_unread, kept, text_cells, comma_cells, commas_separate, is_encoded })
+    }
+
+    /// Whether a record is a line of blanks, which is not a row.
+    fn is_blank(&self, record: &csv::ByteRecord) -> bool {
+        self.n_columns > 1 && record.len() == 1 && record[0].trim_ascii().is_empty()
+    }
+
+    /// The number of rows after the last one that was requested, by which values for all rows of the file are recognised. What follows may be of any
+    /// form: rows end at a line of another number of cells.
+    fn count_rest(&self, lines: &mut Lines<'_>, run: &Run<'_>) -> Result<u64> {
+        /// Rows between two checks for an interruption.
+        const ROWS_PER_CHECK: u64 = 1 << 16;
+        let (mut n, mut record) = (0u64, csv::ByteRecord::new());
+        while let Ok(Some(_)) = lines.next(&mut record) {
+            if self.is_blank(&record) {
+                continue;
+            }
+            if record.len() != self.n_columns {
+                break;
+            }
+            n += 1;
+            if n.is_multiple_of(ROWS_PER_CHECK) {
+                progress(run, self.n_requested + n)?;
+            }
+        }
+        Ok(n)
     }
 
     /// The rows from the record `at` on, by the faster reader of numbers alone; none where it does not apply, or where a line is of another form.
@@ -312,7 +367,10 @@ impl Table<'_> {
         if !none_kept || self.count_text || self.gz || !is_plain {
             return Ok(None);
         }
-        Plain { bytes: self.bytes, delimiter, roles, width: self.n_features() }.read(at.byte(), run)
+        let ends_in_delimiter = self.dialect.ends_in_delimiter;
+        let plain =
+            Plain { bytes: self.bytes, delimiter, ends_in_delimiter, roles, width: self.n_features() };
+        plain.read(at.byte(), run)
     }
 
     fn input(self, read: Read, options: &Options) -> Result<Input> {
@@ -333,11 +391,13 @@ impl Table<'_> {
         };
         let Labelled { rows, kept, row_names, ignored } = labelled;
         let numbering = self.note_on_numbers(&rows, options)?;
+        let labels = kept.iter().map(|(_, cells)| cells).chain(&row_names);
+        let total = totals::note(&rows, labels, options)?;
         let empty = empty.into_iter().map(|j| {
             let (drop, name) = (options.wording.column("drop", None, j), self.name(j));
             format!("{}: column {j} ('{name}') is empty; leave it out with {drop}", path.display())
         });
-        let notes = self.notes.iter().cloned().chain(numbering).chain(empty).collect();
+        let notes = self.notes.iter().cloned().chain(numbering).chain(total).chain(empty).collect();
         Ok(Input {
             rows: rows.with_notes(notes),
             format: String::new(),
@@ -350,6 +410,7 @@ impl Table<'_> {
             comma_cells: read.comma_cells,
             commas_separate: read.commas_separate,
             patches: None,
+            n_unread: read.n_unread,
         })
     }
 
@@ -361,7 +422,7 @@ impl Table<'_> {
         index::note_on_rows(rows, name, first, options)
     }
 
-    /// The columns of features without a single cell, as a delimiter at the end of every line makes one.
+    /// The columns of features without a single cell.
     fn empty_columns(&self, numbers: &[f64]) -> Vec<usize> {
         let width = self.n_features();
         let is_empty = |i: &usize| numbers[*i..].iter().step_by(width).all(|x| x.is_nan());

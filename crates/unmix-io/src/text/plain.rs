@@ -12,16 +12,18 @@ use unmix::data::{Bytes, Spool};
 use unmix::{Result, Run};
 
 /// Bytes of a piece: with what becomes of it, it stays in the second cache.
-const PIECE: usize = 1 << 18;
+const PIECE_BYTES: usize = 1 << 18;
 /// Bytes of the longest line.
-const LONGEST: usize = 8 << 20;
+const LONGEST_LINE_BYTES: usize = 8 << 20;
 /// Bytes after a piece, so that eight bytes can be examined wherever a number may begin.
-const PAD: usize = 32;
+const PAD_BYTES: usize = 32;
 
 /// How lines are made of cells.
 pub(super) struct Plain<'a> {
     pub(super) bytes: &'a Bytes<'static>,
     pub(super) delimiter: u8,
+    /// Whether every line ends in one, after which there is no cell.
+    pub(super) ends_in_delimiter: bool,
     /// The role of each column; none is kept as text.
     pub(super) roles: &'a [Role],
     /// Numbers in a row.
@@ -107,9 +109,10 @@ impl Plain<'_> {
 
     /// Fills `room` with rows from byte `at` on: returns how many, and the byte at which it stopped. `before` rows came before.
     fn round(&self, at: u64, before: u64, room: &mut [f64], run: &Run<'_>) -> Result<Option<(usize, u64)>> {
-        let pieces = (self.bytes.len() - at).div_ceil(PIECE as u64);
+        let pieces = (self.bytes.len() - at).div_ceil(PIECE_BYTES as u64);
         let threads = run.threads.min(usize::try_from(pieces).unwrap_or(usize::MAX));
-        let feed = Mutex::new(WorkQueue { at, piece: PIECE, room: &mut *room, taken: 0, closed: false });
+        let feed =
+            Mutex::new(WorkQueue { at, piece: PIECE_BYTES, room: &mut *room, taken: 0, closed: false });
         let work = |reports: bool| -> Result<Option<Vec<ParsedPiece>>> {
             let (mut block, mut made) = (Vec::new(), Vec::new());
             while let Some(Piece { end, first, room }) = self.piece(&feed, &mut block)? {
@@ -144,14 +147,14 @@ impl Plain<'_> {
         }
         let (end, lines) = loop {
             let n = (feed.piece as u64).min(left) as usize;
-            block.resize(n + PAD, 0);
+            block.resize(n + PAD_BYTES, 0);
             self.bytes.read_at(feed.at, &mut block[..n])?;
             block[n..].fill(b'\n');
             match block[..n].iter().rposition(|&b| b == b'\n') {
                 // The last line may have no end.
                 last if n as u64 == left => break (n, lines(&block[..n]) + usize::from(last != Some(n - 1))),
                 Some(last) => break (last + 1, lines(&block[..=last])),
-                None if feed.piece >= LONGEST => {
+                None if feed.piece >= LONGEST_LINE_BYTES => {
                     feed.closed = true;
                     return Ok(None);
                 }
@@ -223,7 +226,10 @@ impl Plain<'_> {
         if last == 0 && text[start..at].trim_ascii().is_empty() {
             return None;
         }
-        Some((line_end(text, at)?, false))
+        if self.ends_in_delimiter && text[at] != self.delimiter {
+            return None;
+        }
+        Some((line_end(text, at + usize::from(self.ends_in_delimiter))?, false))
     }
 
     /// The number at byte `at`, and the byte after its cell.
@@ -273,9 +279,18 @@ mod tests {
     use std::path::PathBuf;
 
     fn read(text: &str, roles: &[Role], threads: usize) -> Option<(u64, Vec<f64>)> {
+        read_lines(text, roles, threads, false)
+    }
+
+    fn read_lines(
+        text: &str,
+        roles: &[Role],
+        threads: usize,
+        ends_in_delimiter: bool,
+    ) -> Option<(u64, Vec<f64>)> {
         let bytes = Bytes::Owned { data: text.as_bytes().to_vec(), path: PathBuf::from("t.csv") };
         let width = roles.iter().filter(|r| matches!(r, Role::Feature(_))).count();
-        let plain = Plain { bytes: &bytes, delimiter: b',', roles, width };
+        let plain = Plain { bytes: &bytes, delimiter: b',', ends_in_delimiter, roles, width };
         let run = Run { threads, ..Run::default() };
         let (n, numbers) = plain.read(0, &run).unwrap()?;
         let array = match numbers {
@@ -307,10 +322,21 @@ mod tests {
     }
 
     #[test]
+    fn a_delimiter_at_the_end_of_a_line_makes_no_cell_where_every_line_has_one() {
+        let ended = |text: &str, roles: &[Role]| read_lines(text, roles, 1, true);
+        assert_eq!(ended("1,2,\n3,4,\r\n\n5,6,", &TWO), Some((3, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])));
+        assert_eq!(ended("1,\n2,\n", &TWO[..1]), Some((2, vec![1.0, 2.0])));
+        for odd in ["1,2,,\n", "1,2,3\n", "1,2, \n", "1,\n"] {
+            assert_eq!(ended(odd, &TWO), None, "{odd:?}");
+        }
+        assert_eq!(read("1,2,\n3,4,\n", &TWO, 1), None);
+    }
+
+    #[test]
     fn any_number_of_threads_gives_the_same_numbers() {
         let text: String = (0..200_000).map(|i| format!("{},{}.{}\n", i, i % 97, i % 13)).collect();
         let one = read(&text, &TWO, 1).unwrap();
-        assert!(text.len() > 8 * PIECE && one.0 == 200_000);
+        assert!(text.len() > 8 * PIECE_BYTES && one.0 == 200_000);
         assert_eq!(one, read(&text, &TWO, 2).unwrap());
         assert_eq!(one, read(&text, &TWO, 7).unwrap());
     }
@@ -325,7 +351,7 @@ mod tests {
             (0..i / 10_000 % 4).for_each(|_| text += "\n");
             want.extend([f64::from(i), -(f64::from(i % 89) + 0.5)]);
         }
-        assert!(text.len() > 6 * PIECE);
+        assert!(text.len() > 6 * PIECE_BYTES);
         for threads in [1, 2, 3, 8] {
             assert_eq!(read(&text, &TWO, threads), Some((150_000, want.clone())), "{threads} threads");
         }
@@ -336,7 +362,7 @@ mod tests {
         let roles: Vec<Role> = (0..100_000).map(Role::Feature).collect();
         let line = |k: usize| (0..100_000).map(|j| format!("{}", j * k)).collect::<Vec<_>>().join(",");
         let text = [line(1), line(2), line(3)].join("\n");
-        assert!(line(1).len() > PIECE);
+        assert!(line(1).len() > PIECE_BYTES);
         let want: Vec<f64> = (1..4).flat_map(|k| (0..100_000).map(move |j| (j * k) as f64)).collect();
         assert_eq!(read(&text, &roles, 2), Some((3, want)));
     }

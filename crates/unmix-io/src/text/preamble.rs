@@ -5,10 +5,10 @@ use super::lines::{Dialect, Lines};
 use unmix::data::Bytes;
 
 /// Lines that are examined.
-const LINES: usize = 200;
+const EXAMINED_LINES: usize = 200;
 
 /// Lines of numbers that make a table.
-const ROWS: usize = 3;
+const ROWS_OF_A_TABLE: usize = 3;
 
 /// Lines that are not part of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,14 +46,14 @@ pub(super) fn before_table(bytes: &Bytes<'static>, gz: bool, dialect: &Dialect) 
     let mut lines = Lines::open(bytes, gz, dialect).ok()?;
     let mut record = csv::ByteRecord::new();
     let mut seen = Vec::new();
-    while seen.len() < LINES {
+    while seen.len() < EXAMINED_LINES {
         match lines.next(&mut record) {
             Ok(Some(place)) => seen.push((place, record.len(), is_row(&record))),
             _ => break,
         }
     }
     let is_table = |run: &[(_, usize, bool)]| run.iter().all(|(_, n, row)| *row && *n == run[0].1);
-    let table = seen.windows(ROWS).position(is_table)?;
+    let table = seen.windows(ROWS_OF_A_TABLE).position(is_table)?;
     let line = |i: usize| lines.line(seen[i].0).ok();
     let width = seen[table].1;
     match table {

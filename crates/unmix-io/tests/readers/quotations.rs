@@ -72,7 +72,8 @@ fn labels_with_an_open_quotation_are_refused() {
     let path = b.put("labels.csv", "id,kind\nx,\"B\ny,T\nz,T\n");
     let text = format!("{}:kind", path.display());
     let file = unmix_io::LabelFile::of(&text, unmix_io::Wording::Shell).unwrap().unwrap();
-    let message = file.read(3, "kind", &Run::default()).unwrap_err().to_string();
+    let rows = unmix::Rows::from_vec(vec![0.0f64; 3], 1).unwrap();
+    let message = file.read(rows.used(), "kind", &Run::default()).unwrap_err().to_string();
     assert!(message.contains("a cell that begins on line 2 contains all lines that follow"), "{message}");
 }
 

@@ -78,6 +78,44 @@ fn decimal_commas_other_delimiters_and_marks_of_missing_cells() {
 }
 
 #[test]
+fn a_delimiter_at_the_end_of_every_line_makes_no_column() {
+    let note = "each line ends in a delimiter; the empty column that this makes is left out";
+    let opened = |name: &str, text: &[u8], options: &Options| {
+        let input = Folder::new().open(name, text, options).unwrap();
+        let noted = input.rows.notes().iter().filter(|said| said.ends_with(note)).count();
+        assert_eq!(noted, 1, "{name}: {:?}", input.rows.notes());
+        input
+    };
+    for text in
+        ["1;2;\n3;4;\n", "a;b;\n1;2;\n3;4;\n", "a;b\r\n1;2;\r\n3;4;\r\n", "\"a\";b;\n1;\"2\";\n\n3;4; \n"]
+    {
+        for (name, bytes) in [("t.csv", text.as_bytes().to_vec()), ("t.csv.gz", gz(text.as_bytes()))] {
+            let input = opened(name, &bytes, &in_shell());
+            assert_eq!(numbers(&input.rows), [1.0, 2.0, 3.0, 4.0], "{name}: {text:?}");
+            let names = text.contains('a').then(|| vec!["a".to_string(), "b".to_string()]);
+            assert_eq!(input.rows.features().names, names, "{name}: {text:?}");
+        }
+    }
+    let comma = Options { decimal_comma: true, na: vec!["?".into()], ..in_shell() };
+    let decimals = opened("t.csv", b"a;b;\n1,5;?;\n3;4,25;\n", &comma);
+    let got = numbers(&decimals.rows);
+    assert!(got[0] == 1.5 && got[1].is_nan() && got[2..] == [3.0, 4.25], "{got:?}");
+    let kept = opened("t.csv", b"id;x;\ns;1;\nt;2;\n", &Options { keep: Some("id".into()), ..in_shell() });
+    assert_eq!((numbers(&kept.rows), kept.kept[0].1.concat()), (vec![1.0, 2.0], "st".to_string()));
+    // Totals below the rows that are read may be of another form.
+    let first = Options { rows: Some((0, Some(2))), ..in_shell() };
+    let some = opened("t.csv", b"a;b;\n1;2;\n3;4;\nTotal 10\n", &first);
+    assert_eq!(numbers(&some.rows), [1.0, 2.0, 3.0, 4.0]);
+    // A column that has a name, or a cell, is one.
+    for (text, n_features) in [("a;b;c\n1;2;\n3;4;\n", 3), ("a;b;\n1;2;\n3;4;5\n", 3), ("a;b\n1;2\n3;\n", 2)]
+    {
+        let input = Folder::new().open("t.csv", text, &in_shell()).unwrap();
+        assert_eq!(input.rows.n_features(), n_features, "{text:?}");
+        assert!(!input.rows.notes().concat().contains(note), "{text:?}");
+    }
+}
+
+#[test]
 fn rows_are_chosen_by_number_and_by_completeness() {
     let text = "id,x,y\na,1,2\nb,,4\nc,5,6\nd,7,\ne,9,10\n";
     let keep = |rows, missing| Options { keep: Some("id".into()), rows, missing, ..in_shell() };
@@ -248,6 +286,62 @@ fn a_handle_reads_again_and_refuses_files_that_have_changed() {
     assert!(files.open(&run).is_err());
     assert!(Files::new(&[folder.path().join("none.npy")], in_shell()).is_err());
     assert!(Files::new(&[folder.path()], in_shell()).is_err(), "a folder without images");
+}
+
+#[test]
+fn a_handle_refuses_a_folder_to_which_files_were_added_or_from_which_some_were_removed() {
+    let folder = Folder::new();
+    let run = Run::default();
+    let table = |name: &str| folder.put(name, "a,b\n1,2\n3,4\n");
+    table("a.csv");
+    let b = table("b.csv");
+    let opened = || Files::new(&[folder.path()], in_shell()).unwrap();
+    let refused = |files: &Files, words: &str| {
+        let error = files.open(&run).err().unwrap();
+        assert!(error.to_string().contains(words), "{error}");
+        assert_eq!(files.check_unchanged().unwrap_err().to_string(), error.to_string());
+    };
+    let files = opened();
+    let copied = |files: &Files| {
+        let paths: Vec<_> = files.paths().collect();
+        Files::new(&paths, in_shell()).unwrap().with_stamps(&files.stamps().unwrap()).unwrap()
+    };
+    // Results may be written next to the data, and hidden files are never read.
+    folder.put("codes.npy", npy(&[1.0f64], &[1, 1], Order::C, false));
+    folder.put(".hidden.csv", "a,b\n1,2\n");
+    std::fs::create_dir(folder.path().join("within.csv")).unwrap();
+    assert_eq!(files.about(&run).unwrap().n_rows, 4);
+    assert_eq!(copied(&files).about(&run).unwrap().n_rows, 4);
+    std::fs::remove_file(folder.path().join("codes.npy")).unwrap();
+    let c = table("c.csv");
+    let words = "'c.csv' was added to the folder after it was opened; open it again";
+    refused(&files, words);
+    refused(&copied(&files), words);
+    table("d.csv");
+    refused(&files, "'c.csv' and 1 more file were added to the folder after it was opened");
+    let files = opened();
+    assert_eq!(files.about(&run).unwrap().n_rows, 8);
+    std::fs::remove_file(&b).unwrap();
+    refused(&files, "'b.csv' was removed from the folder after it was opened; open it again");
+    // The file itself was given, and not its folder.
+    let files = Files::new(&[&c], in_shell()).unwrap();
+    table("e.csv");
+    files.check_unchanged().unwrap();
+}
+
+#[test]
+fn a_handle_refuses_a_folder_of_pictures_to_which_one_was_added() {
+    let folder = Folder::new();
+    let run = Run::default();
+    let picture = |name: &str| folder.put(name, b"P5\n2 1\n255\n\x01\x02");
+    picture("a.pgm");
+    picture("b.pgm");
+    let files = Files::new(&[folder.path()], in_shell()).unwrap();
+    folder.put("codes.csv", "a\n1\n");
+    assert_eq!(files.about(&run).unwrap().n_rows, 2);
+    picture("c.pgm");
+    let refused = files.open(&run).err().unwrap().to_string();
+    assert!(refused.contains("'c.pgm' was added to the folder after it was opened"), "{refused}");
 }
 
 #[cfg(unix)]

@@ -3,6 +3,7 @@
 mod arrows;
 mod labels;
 mod layers;
+mod names;
 mod scatter;
 mod source;
 mod spectrum;
@@ -11,10 +12,12 @@ mod vector;
 pub(crate) use arrows::Arrow;
 pub(crate) use labels::Colouring;
 pub(crate) use layers::{Series, by_layer};
+pub(crate) use names::{Area, GAP, Label, Position, Room, around, short};
 pub(crate) use scatter::{legend, scatter};
 pub(crate) use source::{TimeCourse, course, power, small_bars, topography};
 pub(crate) use spectrum::{
-    alpha_curve, cumulative, densities, histogram, objective, scree, use_of_components,
+    alpha_curve, certificates, cumulative, densities, histogram, objective, over_epochs, scree,
+    use_of_components,
 };
 pub(crate) use vector::{bars, curve, overlay, standardised};
 

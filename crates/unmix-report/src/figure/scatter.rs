@@ -1,6 +1,7 @@
 //! Points by two of their scores.
 
 use super::arrows::{self, Arrow};
+use super::names::{Area, GAP, Label, Position, Room, around};
 use super::{Colouring, WIDTH};
 use crate::number::{count, number};
 use crate::svg::{Frame, Ticks, extent, padded, pt};
@@ -11,11 +12,11 @@ const TURNS: usize = 8;
 
 /// Maximum number of points with names: more would make a page too large.
 const SPOKEN: usize = 1000;
-/// Names of points that are beside them, the farthest ones first.
+/// Names of points that are on the drawing, those of the farthest ones.
 const EXTREME: usize = 5;
 
 /// `points` with the group of each, on named axes; `rows` are the names of the points, where they have names. A point shows its
-/// name where it is pointed at, and the names of the farthest are beside them. `over` are arrows from the origin, above the points.
+/// name where it is pointed at, and the names of the farthest are written. `over` are arrows from the origin, above the points.
 pub(crate) fn scatter(
     points: &[(f64, f64)],
     groups: &[usize],
@@ -28,24 +29,27 @@ pub(crate) fn scatter(
     let origin = (!over.is_empty()).then_some((0.0, 0.0));
     let x = padded(extent(points.iter().chain(&origin).map(|p| p.0)), 0.04);
     let y = padded(extent(points.iter().chain(&origin).map(|p| p.1)), 0.04);
-    let frame = Frame::new(WIDTH, 400.0, x, y);
+    let mut frame = Frame::new(WIDTH, 400.0, x, y);
+    let ticks = Ticks::round(frame.y, 5);
+    frame.margins[0] = ticks.room().max(frame.margins[0]);
     let size: i32 = match points.len() {
         0..400 => 7,
         400..2000 => 5,
         _ => 4,
     };
-    let extreme = farthest(&frame, points, rows);
-    let mut taken = extreme.iter().map(|(place, name, end)| Area::beside(*place, name, *end)).collect();
     let (drawn, radius) = (on_drawing(&frame, points), 0.5 * f64::from(size) + GAP);
-    let over = arrows::placed(&frame, over, &drawn, radius, &mut taken);
-    let classes = names_of_classes(&frame, points, groups, colouring, radius, taken);
+    let lines = arrows::lines(&frame, over);
+    let mut room = Room::new(Area::inside(&frame), &drawn, radius, lines.clone());
+    let extreme = farthest(&drawn, rows, &mut room);
+    let over = arrows::placed(over, &lines, &mut room);
+    let classes = names_of_classes(&drawn, groups, colouring, &mut room);
     let run = points.len().div_ceil(TURNS).max(1);
     let of_group = |turn: usize, g: usize| {
         let range = turn * run..points.len().min((turn + 1) * run);
         frame.dots(range.filter(|&i| groups[i] == g).map(|i| points[i]))
     };
     frame.draw(label, html! {
-        (frame.axes(names.0, names.1, &Ticks::round(frame.x, 5), &Ticks::round(frame.y, 5)))
+        (frame.axes(names.0, names.1, &Ticks::round(frame.x, 5), &ticks))
         g.points stroke-width=(size) {
             @for turn in 0..points.len().div_ceil(run) {
                 @for g in 0..colouring.groups() {
@@ -62,17 +66,15 @@ pub(crate) fn scatter(
             }
         }
         (arrows::layer(&frame, &over))
-        @for (place, name, end) in extreme {
-            text.halo x=(pt(place.0)) y=(pt(place.1)) text-anchor=(if end { "end" } else { "start" }) { (name) }
-        }
+        @for label in &extreme { (label.draw("halo", None)) }
         @for (place, name, group) in classes {
             text.halo x=(pt(place.0)) y=(pt(place.1 + 5.0)) text-anchor="middle" style=(tinted(&colouring.style(group).0)) { (name) }
         }
     })
 }
 
-/// Places of points on the drawing.
-fn on_drawing(frame: &Frame, points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+/// Positions of points on the drawing.
+fn on_drawing(frame: &Frame, points: &[(f64, f64)]) -> Vec<Position> {
     points.iter().map(|p| (frame.px(p.0), frame.py(p.1))).collect()
 }
 
@@ -83,145 +85,69 @@ fn tinted(colour: &str) -> String {
 
 /// Share of the points that a class has at least, where its name is on the drawing; the legend has every name.
 const NAMED: f64 = 0.04;
-/// Letters of the longest name on the drawing.
+/// Letters of the longest name of a class on the drawing.
 const LETTERS: usize = 14;
-/// Distance of a name from the rim of any point.
-pub(super) const GAP: f64 = 1.0;
 
-/// A rectangle on the drawing, in which a name is written.
-#[derive(Clone, Copy)]
-pub(super) struct Area {
-    /// Coordinates of its centre.
-    pub(super) at: (f64, f64),
-    /// Half its width and half its height.
-    pub(super) half: (f64, f64),
-}
-
-impl Area {
-    /// The rectangle of a name whose middle is `at`: about eight units a letter of its size, and the height of a line.
-    pub(super) fn of(name: &str, at: (f64, f64)) -> Self {
-        Self { at, half: (4.0 * name.chars().count() as f64 + 3.0, 8.0) }
-    }
-
-    /// The rectangle of a name that begins, or ends, at `place` on its baseline.
-    fn beside(place: (f64, f64), name: &str, end: bool) -> Self {
-        let half = Self::of(name, place).half;
-        Self { at: (if end { place.0 - half.0 } else { place.0 + half.0 }, place.1 - 5.0), half }
-    }
-
-    /// Distance of a point from the rectangle, 0 inside it.
-    pub(super) fn distance(&self, point: (f64, f64)) -> f64 {
-        let outside = |x: f64, at: f64, half: f64| ((x - at).abs() - half).max(0.0);
-        outside(point.0, self.at.0, self.half.0).hypot(outside(point.1, self.at.1, self.half.1))
-    }
-
-    pub(super) fn overlaps(&self, other: &Self) -> bool {
-        (self.at.0 - other.at.0).abs() < self.half.0 + other.half.0
-            && (self.at.1 - other.at.1).abs() < self.half.1 + other.half.1
-    }
-
-    pub(super) fn is_inside(&self, frame: &Frame) -> bool {
-        let ((x, y), (w, h)) = (self.at, self.half);
-        x - w >= frame.left() && x + w <= frame.right() && y - h >= frame.top() && y + h <= frame.bottom()
-    }
-
-    /// Group of the nearest point, if all points are farther from the rectangle than `radius`.
-    fn nearest(&self, points: &[(f64, f64)], groups: &[usize], radius: f64) -> Option<usize> {
-        let mut nearest = (f64::INFINITY, None);
-        for (point, &group) in points.iter().zip(groups) {
-            let distance = self.distance(*point);
-            if distance <= radius {
-                return None;
-            }
-            if distance < nearest.0 {
-                nearest = (distance, Some(group));
-            }
-        }
-        nearest.1
-    }
-}
-
-/// Candidate positions of a name: the mean of its class, and positions around it at growing distance.
-pub(super) fn around((x, y): (f64, f64)) -> impl Iterator<Item = (f64, f64)> {
-    const DIRECTIONS: u32 = 16;
-    // Less than the height of a name apart; the farthest is at half the height of the drawing: names farther away would no longer be
-    // read as those of their class.
-    const STEP: f64 = 12.0;
-    const RINGS: u32 = 15;
-    let ring = move |r: u32| {
-        (0..DIRECTIONS).map(move |i| {
-            let (sin, cos) = (std::f64::consts::TAU * f64::from(i) / f64::from(DIRECTIONS)).sin_cos();
-            let distance = STEP * f64::from(r);
-            // The first direction is upwards.
-            (x + distance * sin, y - distance * cos)
-        })
-    };
-    std::iter::once((x, y)).chain((1..=RINGS).flat_map(ring))
+/// Group of the point that is nearest to a rectangle, the first of several.
+fn nearest(area: &Area, points: &[Position], groups: &[usize]) -> Option<usize> {
+    let distances = points.iter().zip(groups).map(|(point, group)| (area.distance(*point), *group));
+    distances.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, group)| group)
 }
 
 /// Names of classes, the middle of each on the drawing, and their group. A name, that of the largest class first, is written near the mean of
-/// the class: at the first position where it covers no point and no other name (`taken`), and where the nearest point is one of its
+/// the class: at the first position where it covers no point and no other name, and where the nearest point is one of its
 /// class. Without such a position the name is in the legend alone. None where most points have no class of their own.
 fn names_of_classes<'a>(
-    frame: &Frame,
-    points: &[(f64, f64)],
+    drawn: &[Position],
     groups: &[usize],
     colouring: &'a Colouring,
-    radius: f64,
-    mut taken: Vec<Area>,
-) -> Vec<((f64, f64), &'a str, usize)> {
+    room: &mut Room,
+) -> Vec<(Position, &'a str, usize)> {
     let Colouring::Classes { classes, of, .. } = colouring else { return Vec::new() };
     if groups.iter().filter(|g| **g >= of.len()).count() * 2 > groups.len() {
         return Vec::new();
     }
-    let drawn = on_drawing(frame, points);
     let mut sums = vec![(0.0f64, 0.0f64, 0.0f64); classes.len()];
     for (p, &g) in drawn.iter().zip(groups) {
         let s = &mut sums[g];
         *s = (s.0 + p.0, s.1 + p.1, s.2 + 1.0);
     }
-    let least = (NAMED * points.len() as f64).max(1.0);
+    let least = (NAMED * drawn.len() as f64).max(1.0);
     let short = |g: usize| classes[g].0.chars().count() <= LETTERS;
     let mut order: Vec<usize> = (0..of.len()).filter(|&g| sums[g].2 >= least && short(g)).collect();
     order.sort_by(|&a, &b| sums[b].2.total_cmp(&sums[a].2).then(a.cmp(&b)));
-    let mut out: Vec<((f64, f64), &str, usize)> = Vec::new();
+    let mut out: Vec<(Position, &str, usize)> = Vec::new();
     for g in order {
         let (name, (x, y, n)) = (classes[g].0.as_str(), sums[g]);
         let is_free = |area: &Area| {
-            area.is_inside(frame)
-                && !taken.iter().any(|other| area.overlaps(other))
-                && area.nearest(&drawn, groups, radius) == Some(g)
+            room.is_open(area) && room.n_points(area) == 0 && nearest(area, drawn, groups) == Some(g)
         };
         let found = around((x / n, y / n)).map(|at| Area::of(name, at)).find(is_free);
         if let Some(area) = found {
-            taken.push(area);
+            room.reserve(area);
             out.push((area.at, name, g));
         }
     }
     out
 }
 
-/// The names of the points that lie farthest from the middle of the drawing, each beside its point on the side where there is room; none
-/// above another.
-fn farthest<'a>(frame: &Frame, points: &[(f64, f64)], rows: &[&'a str]) -> Vec<((f64, f64), &'a str, bool)> {
-    let n = points.len().max(1) as f64;
-    let middle = points.iter().fold((0.0, 0.0), |m, p| (m.0 + p.0 / n, m.1 + p.1 / n));
-    let far = |i: usize| {
-        let unit = |(x, y): (f64, f64)| (frame.px(x), frame.py(y));
-        let ((x, y), (mx, my)) = (unit(points[i]), unit(middle));
-        (x - mx).hypot(y - my)
-    };
-    let mut order: Vec<usize> = (0..points.len().min(rows.len())).collect();
+/// The names of the points that lie farthest from the middle of all points, each beside its point if there is room, on the side of the middle of
+/// the drawing rather than the other.
+fn farthest(drawn: &[Position], names: &[&str], room: &mut Room) -> Vec<Label> {
+    /// Distance of a name from the middle of its point.
+    const BESIDE: f64 = 6.0;
+    let n = drawn.len().max(1) as f64;
+    let middle = drawn.iter().fold((0.0, 0.0), |m, p| (m.0 + p.0 / n, m.1 + p.1 / n));
+    let far = |i: usize| (drawn[i].0 - middle.0).hypot(drawn[i].1 - middle.1);
+    let mut order: Vec<usize> = (0..drawn.len().min(names.len())).collect();
     order.sort_by(|a, b| far(*b).total_cmp(&far(*a)).then(a.cmp(b)));
-    let mut out: Vec<((f64, f64), &str, bool)> = Vec::new();
+    let mut out = Vec::new();
     for i in order.into_iter().take(EXTREME) {
-        let (x, y) = (frame.px(points[i].0), frame.py(points[i].1));
-        let end = x > 0.5 * (frame.left() + frame.right());
-        let place = (if end { x - 6.0 } else { x + 6.0 }, y + 4.0);
-        let long = rows[i].chars().count() > 18;
-        if !long && out.iter().all(|(other, _, side)| *side != end || (other.1 - place.1).abs() > 13.0) {
-            out.push((place, rows[i], end));
-        }
+        let (x, y) = drawn[i];
+        let aside = Area::of(names[i], drawn[i]).half.0 + BESIDE;
+        let inwards = if x > room.middle().0 { -aside } else { aside };
+        let beside = [(x + inwards, y - 1.0), (x - inwards, y - 1.0)];
+        out.extend(room.write(names[i], drawn[i], beside.into_iter().chain(around(drawn[i])), drawn));
     }
     out
 }
@@ -275,11 +201,16 @@ mod tests {
         Frame::new(WIDTH, 400.0, (0.0, 10.0), (0.0, 10.0))
     }
 
+    fn room(drawn: &[Position]) -> Room {
+        Room::new(Area::inside(&frame()), drawn, RADIUS, Vec::new())
+    }
+
     /// Names on a drawing of these points and their classes, with the middle of each.
     fn placed(labels: &[&str], points: &[(f64, f64)]) -> Vec<((f64, f64), String)> {
         let colouring = colouring_of(labels);
         let groups: Vec<usize> = labels.iter().map(|l| colouring.group(l)).collect();
-        let found = names_of_classes(&frame(), points, &groups, &colouring, RADIUS, Vec::new());
+        let drawn = on_drawing(&frame(), points);
+        let found = names_of_classes(&drawn, &groups, &colouring, &mut room(&drawn));
         found.into_iter().map(|(place, name, _)| (place, name.to_string())).collect()
     }
 
@@ -345,12 +276,41 @@ mod tests {
         let (labels, points) = discs(&[("first", (3.0, 5.0)), ("second", (7.0, 5.0))]);
         let colouring = colouring_of(&labels);
         let groups: Vec<usize> = labels.iter().map(|l| colouring.group(l)).collect();
-        let names =
-            |taken: Vec<Area>| names_of_classes(&frame(), &points, &groups, &colouring, RADIUS, taken);
-        let free = names(Vec::new());
+        let drawn = on_drawing(&frame(), &points);
+        let names = |taken: Option<Area>| {
+            let mut room = room(&drawn);
+            taken.into_iter().for_each(|area| room.reserve(area));
+            names_of_classes(&drawn, &groups, &colouring, &mut room)
+        };
+        let free = names(None);
         assert_eq!(free.len(), 2);
-        let moved = names(vec![Area::beside((free[0].0.0 - 10.0, free[0].0.1), "a point", false)]);
+        let moved = names(Some(Area::of("a point", free[0].0)));
         assert_ne!(free[0].0, moved[0].0);
+    }
+
+    #[test]
+    fn names_of_the_farthest_points_cover_no_point() {
+        let (_, mut points) = discs(&[("", (5.0, 5.0))]);
+        // Points far away, each with others on the side where its name would be.
+        let rows = [(9.6, 8.0), (0.4, 8.0), (9.6, 2.0), (0.4, 2.0)];
+        let beside =
+            |(x, y): (f64, f64)| (1..6).map(move |i| (x + 0.35 * f64::from(i) * (5.0 - x).signum(), y));
+        points.extend(rows.into_iter().flat_map(|row| std::iter::once(row).chain(beside(row))));
+        let names: Vec<String> = (0..points.len()).map(|i| format!("sample {i}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let drawn = on_drawing(&frame(), &points);
+        let labels = farthest(&drawn, &names, &mut room(&drawn));
+        assert_eq!(labels.len(), EXTREME);
+        for (i, label) in labels.iter().enumerate() {
+            assert!(
+                drawn.iter().all(|p| label.area.distance(*p) > RADIUS)
+                    && Area::inside(&frame()).contains(&label.area)
+            );
+            assert!(labels[..i].iter().all(|other| !other.area.overlaps(&label.area)));
+        }
+        // A point that is alone has its name beside it.
+        let alone = farthest(&drawn[..1], &["alone"], &mut room(&drawn[..1]));
+        assert!(!alone[0].connected && (alone[0].area.distance(drawn[0]) - 6.0).abs() < 1e-9);
     }
 
     #[test]

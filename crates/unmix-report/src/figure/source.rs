@@ -1,5 +1,6 @@
 //! One source in a row of drawings: in the columns, over time, by frequency.
 
+use super::names::short;
 use crate::colour::{diverging, hex};
 use crate::number::number;
 use crate::svg::{Frame, Ticks, extent, padded, pt};
@@ -49,13 +50,9 @@ fn named(names: &[String], first: u64, wide: bool) -> Ticks {
     const LETTERS: usize = 14;
     let most = if wide { 7 } else { 5 };
     let step = names.len().div_ceil(most).max(1);
-    let short = |name: &str| match name.chars().count() > LETTERS {
-        true => name.chars().take(LETTERS - 1).chain(['\u{2026}']).collect(),
-        false => name.to_string(),
-    };
     // In the middle of its stretch, so that no name extends beyond the ends of the axis.
     let at = (step / 2..names.len()).step_by(step).map(|i| (first + i as u64) as f64);
-    Ticks::at(at, |x| short(&names[(x - first as f64) as usize]))
+    Ticks::at(at, |x| short(&names[(x - first as f64) as usize], LETTERS))
 }
 
 /// Decibels below the peak that are drawn.

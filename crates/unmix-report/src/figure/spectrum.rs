@@ -141,36 +141,106 @@ pub(crate) fn alpha_curve(path: &AlphaPath, values: &[f64], y_name: &str) -> Mar
     )
 }
 
-/// How many units there are of each density, the share of `n` rows in which a unit is active, by powers of ten.
-pub(crate) fn densities(uses: &[u64], n: u64) -> Markup {
-    /// Bars of a power of ten.
-    const FINE: f64 = 4.0;
-    let exponent = |uses: u64| (uses as f64 / n.max(1) as f64).log10();
-    let place = |uses: u64| (FINE * exponent(uses)).floor().min(-1.0);
-    let active = || uses.iter().copied().filter(|uses| *uses > 0);
-    let low = active().map(place).fold(-1.0, f64::min);
-    let mut counts = vec![0u64; -low as usize];
-    active().for_each(|uses| counts[(place(uses) - low) as usize] += 1);
-    let top = counts.iter().max().copied().unwrap_or(1).max(1) as f64 * 1.06;
-    let start = |i: usize| (low + i as f64) / FINE;
-    let frame = Frame::new(WIDTH, 250.0, (start(0), start(counts.len())), (0.0, top));
-    let label = format!(
-        "Histogram of the densities of {}, in powers of ten",
-        counted(active().count() as u64, "unit")
-    );
-    let bar = |i: usize| {
-        let (x, end, y) =
-            (frame.px(start(i)) + 0.5, frame.px(start(i + 1)) - 0.5, frame.py(counts[i] as f64));
-        format!("M{} {}H{}V{}H{}Z", pt(x), pt(y), pt(end), pt(frame.bottom()), pt(x))
-    };
-    let name =
-        |i: usize| format!("{} to {}", percent(10f64.powf(start(i))), percent(10f64.powf(start(i + 1))));
+/// A quantity of every epoch of a training, which is not negative.
+pub(crate) fn over_epochs(values: &[f64], name: &str) -> Markup {
+    let most = extent(values.iter().copied()).1;
+    let top = if most > 0.0 { 1.06 * most } else { 1.0 };
+    let frame = Frame::new(WIDTH, 220.0, (1.0, values.len().max(2) as f64), (0.0, top));
+    let ticks = Ticks::round(frame.y, 4);
+    let frame = Frame { margins: [ticks.room().max(76.0), 10.0, 10.0, 36.0], ..frame };
+    let (n, first, last) = (values.len(), values.first(), values.last());
+    let end = |x: Option<&f64>| number(x.copied().unwrap_or(0.0));
+    let label = format!("{name} over {n} epochs, from {} to {}", end(first), end(last));
     frame.draw(
         &label,
         html! {
-            (frame.axes("log10 of the density", "units", &Ticks::round(frame.x, 7), &Ticks::round(frame.y, 4)))
-            @for (i, n) in counts.iter().enumerate().filter(|(_, n)| **n > 0) {
-                path.bar d=(bar(i)) { title { (name(i)) ": " (counted(*n, "unit")) } }
+            (frame.axes("epoch", name, &Ticks::whole(frame.x, 7), &ticks))
+            path.line d=(frame.line(values.iter().enumerate().map(|(i, y)| (i as f64 + 1.0, *y)))) {}
+        },
+    )
+}
+
+/// A histogram over powers of ten, with so many bars for each.
+struct PowerBars {
+    /// The number of the first bar; bar 0 begins at 1.
+    low: f64,
+    counts: Vec<u64>,
+    bars_per_power: f64,
+}
+
+impl PowerBars {
+    /// Of numbers whose bars are `places`; those from `ends.0` to `ends.1` are there in any case.
+    fn of(places: &[f64], ends: (f64, f64), bars_per_power: f64) -> Self {
+        let low = places.iter().copied().fold(ends.0, f64::min);
+        let high = places.iter().copied().fold(ends.1, f64::max);
+        let mut counts = vec![0u64; (high - low) as usize + 1];
+        places.iter().for_each(|place| counts[(place - low) as usize] += 1);
+        Self { low, counts, bars_per_power }
+    }
+
+    /// The exponent at which bar `i` of those that are drawn begins.
+    fn start(&self, i: usize) -> f64 {
+        (self.low + i as f64) / self.bars_per_power
+    }
+
+    fn frame(&self) -> Frame {
+        let top = self.counts.iter().max().copied().unwrap_or(1).max(1) as f64 * 1.06;
+        Frame::new(WIDTH, 250.0, (self.start(0), self.start(self.counts.len())), (0.0, top))
+    }
+
+    /// Axes and bars; `range` is a range of the numbers in words, and `unit` what is counted.
+    fn draw(&self, frame: &Frame, x_name: &str, unit: &str, range: impl Fn(f64, f64) -> String) -> Markup {
+        let bar = |i: usize| {
+            let (x, end) = (frame.px(self.start(i)) + 0.5, frame.px(self.start(i + 1)) - 0.5);
+            let y = frame.py(self.counts[i] as f64);
+            format!("M{} {}H{}V{}H{}Z", pt(x), pt(y), pt(end), pt(frame.bottom()), pt(x))
+        };
+        let name = |i: usize| range(10f64.powf(self.start(i)), 10f64.powf(self.start(i + 1)));
+        let y_name = format!("{unit}s");
+        html! {
+            (frame.axes(x_name, &y_name, &Ticks::round(frame.x, 7), &Ticks::round(frame.y, 4)))
+            @for (i, n) in self.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
+                path.bar d=(bar(i)) { title { (name(i)) ": " (counted(*n, unit)) } }
+            }
+        }
+    }
+}
+
+/// How many units there are of each density, the share of `n` rows in which a unit is active, by powers of ten; `unit` is what they are called.
+pub(crate) fn densities(uses: &[u64], n: u64, unit: &str) -> Markup {
+    const BARS_PER_POWER: f64 = 4.0;
+    let exponent = |uses: u64| (uses as f64 / n.max(1) as f64).log10();
+    // A density of 1 is the end of the last bar.
+    let place = |uses: u64| (BARS_PER_POWER * exponent(uses)).floor().min(-1.0);
+    let places: Vec<f64> = uses.iter().copied().filter(|uses| *uses > 0).map(place).collect();
+    let bars = PowerBars::of(&places, (-1.0, -1.0), BARS_PER_POWER);
+    let frame = bars.frame();
+    let label =
+        format!("Histogram of the densities of {}, in powers of ten", counted(places.len() as u64, unit));
+    let range = |from: f64, to: f64| format!("{} to {}", percent(from), percent(to));
+    frame.draw(&label, bars.draw(&frame, "log10 of the density", unit, range))
+}
+
+/// How many rows there are of each size of a measure of convergence, which is positive, by powers of ten, with a dotted line at the tolerance.
+pub(crate) fn certificates(values: &[f64], name: &str, tol: f64) -> Markup {
+    const BARS_PER_POWER: f64 = 2.0;
+    let place = |value: f64| (BARS_PER_POWER * value.log10()).floor();
+    let places: Vec<f64> = values.iter().copied().map(place).collect();
+    // Without a tolerance (0) the bars alone determine the axis.
+    let of_tol = (tol > 0.0).then(|| place(tol));
+    let first = of_tol.or_else(|| places.first().copied()).unwrap_or(0.0);
+    let bars = PowerBars::of(&places, (first, first), BARS_PER_POWER);
+    let frame = bars.frame();
+    let label =
+        format!("Histogram of the {name} of {}, in powers of ten", counted(values.len() as u64, "row"));
+    let range = |from: f64, to: f64| format!("{} to {}", number(from), number(to));
+    let x_name = format!("log10 of the {name}");
+    frame.draw(
+        &label,
+        html! {
+            (bars.draw(&frame, &x_name, "row", range))
+            @if tol > 0.0 {
+                path.drop d=(format!("M{} {}V{}", pt(frame.px(tol.log10())), pt(frame.top()), pt(frame.bottom()))) {}
             }
         },
     )

@@ -1,6 +1,7 @@
 //! One vector over the features: a component, a row, or two of them to compare.
 
 use super::WIDTH;
+use super::names::short;
 use crate::number::number;
 use crate::svg::{Frame, Ticks, extent, padded, pt};
 use maud::{Markup, html};
@@ -52,8 +53,9 @@ fn zero(frame: &Frame) -> Markup {
 /// Height of a line of names.
 const STEP: f64 = 19.0;
 
-/// Room for names, in units of the drawing.
+/// Room for names, in units of the drawing, and as many letters as there is room for.
 const NAMES: f64 = 154.0;
+const LETTERS: usize = 20;
 
 /// Rows of names with a scale from `x.0` to `x.1` beside them.
 fn named(x: (f64, f64), count: usize) -> Frame {
@@ -69,18 +71,9 @@ fn names<'a>(frame: &Frame, x_name: &str, names: impl Iterator<Item = &'a str>) 
         }
         path.axis d=(format!("M{} {}V{}", pt(frame.px(0.0)), pt(frame.top()), pt(frame.bottom()))) {}
         @for (i, name) in names.enumerate() {
-            text x=(pt(frame.left() - 8.0)) y=(pt(frame.py(i as f64) + 4.0)) text-anchor="end" { title { (name) } (short(name)) }
+            text x=(pt(frame.left() - 8.0)) y=(pt(frame.py(i as f64) + 4.0)) text-anchor="end" { title { (name) } (short(name, LETTERS)) }
         }
         text.name x=(pt((frame.left() + frame.right()) / 2.0)) y=(pt(frame.height - 4.0)) text-anchor="middle" { (x_name) }
-    }
-}
-
-/// As much of a name as there is room for.
-fn short(name: &str) -> String {
-    const MOST: usize = 20;
-    match name.chars().count() > MOST {
-        true => name.chars().take(MOST - 1).chain(['\u{2026}']).collect(),
-        false => name.into(),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Clusters of the components of all fits: a drawing of the estimates, the quality of each cluster, and columns of the table of stability.
 
-use super::stability::MOST;
+use super::stability::MOST_COMPONENTS;
 use crate::colour::CLASSES;
-use crate::figure::WIDTH;
+use crate::figure::{Area, GAP, Label, Position, Room, WIDTH, around};
 use crate::number::{count, counted};
-use crate::svg::{Frame, Ticks, extent, padded, pt};
+use crate::svg::{Frame, Ticks, extent, padded};
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -22,6 +22,9 @@ pub(super) fn cells(found: &Value, j: usize) -> Vec<String> {
     let clusters = KINDS.iter().map(|(name, _)| &found["clusters"][*name]).filter(|c| c.is_object());
     clusters.map(|c| c["quality"][j].as_f64().map_or("-".into(), |q| format!("{q:.3}"))).collect()
 }
+
+/// Diameter of the dot of an estimate.
+const DOT: f64 = 5.0;
 
 /// An estimate in the plane.
 struct MapPoint {
@@ -109,7 +112,7 @@ fn drawing(places: &[MapPoint], widest: &Value) -> Markup {
             path style=(format!("fill:{0};stroke:{0};stroke-width:11;stroke-linejoin:round;stroke-linecap:round;opacity:.2", colour(*j)))
                 d=(frame.line(around.iter().copied()) + "Z") { title { (tooltip(*j)) } }
         }
-        g.points stroke-width="5" {
+        g.points stroke-width=(DOT) {
             @for &j in &components {
                 @for half in [false, true] {
                     @let d = frame.dots(of(j, Some(half)));
@@ -119,28 +122,32 @@ fn drawing(places: &[MapPoint], widest: &Value) -> Markup {
                 }
             }
         }
-        @for (place, j) in names(&frame, &hulls) {
-            text.halo x=(pt(place.0)) y=(pt(place.1)) text-anchor="middle" style=(format!("fill:color-mix(in oklab,{} \
-            55%,var(--ink))", colour(j))) { (j) }
+        @for (label, j) in names(&frame, &hulls, places) {
+            (label.draw("halo", Some(&format!("fill:color-mix(in oklab,{} 55%,var(--ink))", colour(j)))))
         }
     })
 }
 
-/// Position of the number of each cluster: above its hull, if there is room.
-fn names(frame: &Frame, hulls: &[(usize, Vec<(f64, f64)>)]) -> Vec<((f64, f64), usize)> {
-    let mut out: Vec<((f64, f64), usize)> = Vec::new();
-    for (j, around) in hulls {
-        let n = around.len().max(1) as f64;
-        let x = around.iter().map(|p| frame.px(p.0)).sum::<f64>() / n;
-        let y = around.iter().map(|p| frame.py(p.1)).fold(f64::INFINITY, f64::min) - 9.0;
-        let place = (x.clamp(14.0, frame.width - 14.0), y.clamp(14.0, frame.height - 4.0));
-        // Two digits are 18 units wide, a line of text 17 high.
-        let free = |(other, _): &((f64, f64), usize)| {
-            (place.0 - other.0).abs() > 22.0 || (place.1 - other.1).abs() > 19.0
-        };
-        if out.iter().all(free) {
-            out.push((place, *j));
-        }
+/// The number of each cluster, above its hull or else near it, over no estimate and no other number if there is room.
+fn names(frame: &Frame, hulls: &[(usize, Vec<(f64, f64)>)], places: &[MapPoint]) -> Vec<(Label, usize)> {
+    /// Distance of the middle of a number from the highest corner of its hull, whose outline is drawn outside of it.
+    const ABOVE: f64 = 14.0;
+    let on_drawing = |at: &(f64, f64)| -> Position { (frame.px(at.0), frame.py(at.1)) };
+    let drawn: Vec<Position> = places.iter().map(|p| on_drawing(&p.at)).collect();
+    let half = (0.5 * frame.width, 0.5 * frame.height);
+    let mut room = Room::new(Area { at: half, half }, &drawn, 0.5 * DOT + GAP, Vec::new());
+    let mut out = Vec::new();
+    for (j, corners) in hulls {
+        let corners: Vec<Position> = corners.iter().map(on_drawing).collect();
+        let top = corners.iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
+        let above = (corners.iter().map(|p| p.0).sum::<f64>() / corners.len() as f64, top - ABOVE);
+        let of = |own: bool| places.iter().zip(&drawn).filter(move |(p, _)| (p.component == *j) == own);
+        let distance = |at: &Position| (at.0 - above.0).hypot(at.1 - above.1);
+        let nearest = of(true).map(|(_, at)| *at).min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        let Some(nearest) = nearest else { continue };
+        let others: Vec<Position> = of(false).map(|(_, at)| *at).collect();
+        let label = room.write(&j.to_string(), nearest, around(above), &others);
+        out.extend(label.map(|label| (label, *j)));
     }
     out
 }
@@ -174,12 +181,13 @@ fn hull(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
 /// Iq of each component, of either clustering.
 fn qualities(clusters: &Value) -> Markup {
     let of = |name: &str| -> Vec<(f64, f64)> {
-        let all = clusters[name]["quality"].as_array().into_iter().flatten().take(MOST).enumerate();
+        let all =
+            clusters[name]["quality"].as_array().into_iter().flatten().take(MOST_COMPONENTS).enumerate();
         all.filter_map(|(j, q)| Some((j as f64, q.as_f64()?))).collect()
     };
     let series = KINDS.map(|(name, _)| of(name));
     let k = KINDS.iter().filter_map(|(name, _)| clusters[*name]["quality"].as_array()).map(Vec::len).max();
-    let k = k.unwrap_or(0).min(MOST) as f64;
+    let k = k.unwrap_or(0).min(MOST_COMPONENTS) as f64;
     let (low, _) = extent(series.iter().flatten().map(|p| p.1));
     let low = if low < 0.0 { padded((low, 1.0), 0.05).0 } else { 0.0 };
     let frame = Frame::new(WIDTH, 360.0, (-0.6, k - 0.4), (low, 1.02));
@@ -207,6 +215,28 @@ mod tests {
         assert_eq!(hull(square.into_iter().chain(inside)), square);
         assert_eq!(hull([(1.0, 2.0), (1.0, 2.0)].into_iter()), [(1.0, 2.0)]);
         assert_eq!(hull([(2.0, 2.0), (0.0, 0.0), (1.0, 1.0)].into_iter()), [(0.0, 0.0), (2.0, 2.0)]);
+    }
+
+    #[test]
+    fn numbers_of_clusters_cover_no_estimate_and_no_other_number() {
+        // Each cluster is below the next, where the number of the lower one would be above its hull.
+        let places: Vec<MapPoint> = (0..40)
+            .map(|i| MapPoint {
+                at: (0.1 * f64::from(i % 10), 0.1 * f64::from(i / 10)),
+                component: i as usize / 10,
+                half: false,
+            })
+            .collect();
+        let frame = Frame { width: WIDTH, height: 360.0, margins: [16.0; 4], x: (0.0, 1.0), y: (-1.0, 1.0) };
+        let of = |j: usize| places.iter().filter(move |p| p.component == j).map(|p| p.at);
+        let hulls: Vec<(usize, Vec<(f64, f64)>)> = (0..4).map(|j| (j, hull(of(j)))).collect();
+        let found = names(&frame, &hulls, &places);
+        assert_eq!(found.iter().map(|(_, j)| *j).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        for (i, (label, _)) in found.iter().enumerate() {
+            let apart = |p: &MapPoint| label.area.distance((frame.px(p.at.0), frame.py(p.at.1))) > 0.5 * DOT;
+            assert!(places.iter().all(apart));
+            assert!(found[..i].iter().all(|(other, _)| !other.area.overlaps(&label.area)));
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use maud::{Markup, html};
 use unmix::{Matrix, Result};
 
 /// Largest terms of a row that are drawn.
-const STRONGEST: usize = 5;
+const MOST_TERMS: usize = 5;
 
 /// A component of a row: its number, its code, and what it adds to the row.
 struct Term {
@@ -48,11 +48,45 @@ pub(super) fn of_sparse(context: &Context<'_>) -> Result<Markup> {
                     figcaption { b { "use of each component, sorted" } }
                     (figure::use_of_components(&share))
                 }
+                // The section of units has one of all rows.
+                @if context.units.is_none() && most > 0 {
+                    figure {
+                        figcaption { b { "components by use" } }
+                        (figure::densities(&sample.uses, n, "component"))
+                    }
+                }
             }
+            (certificates(sample))
             (along_alpha(sample))
             (sums(context, sample)?)
         },
     ))
+}
+
+/// How far codes that are found by a solver are from its optimum, row by row.
+fn certificates(sample: &Sample) -> Markup {
+    let Some((certificate, gaps)) = sample.certified.as_ref().filter(|(_, gaps)| !gaps.is_empty()) else {
+        return html! {};
+    };
+    let mut sorted = gaps.clone();
+    sorted.sort_by(f64::total_cmp);
+    let (n, zeros) = (sorted.len(), sorted.iter().filter(|gap| **gap <= 0.0).count());
+    let positive: Vec<f64> = sorted.iter().copied().filter(|gap| *gap > 0.0 && gap.is_finite()).collect();
+    html! {
+        p.caption {
+            "The code of a row is found by a solver, which ends when the " (certificate.name) " is at most " (number(certificate.tol))
+            ", or after the maximum number of iterations. Of " (counted(n as u64, "row")) ", the median is " (number(sorted[n / 2]))
+            ", the largest " strong { (number(sorted[n - 1])) }
+            @if zeros > 0 { "; for " (count(zeros as u64)) " it is 0" @if positive.is_empty() { "." } @else { ", which a logarithm does not show." } }
+            @else { "." }
+        }
+        @if !positive.is_empty() {
+            div.panels { figure {
+                figcaption { b { (certificate.name) " of a code" } span { "the dotted line is the tolerance" } }
+                (figure::certificates(&positive, certificate.name, certificate.tol))
+            } }
+        }
+    }
 }
 
 /// How sparse and how exact codes would be for other weights of the penalty.
@@ -126,7 +160,7 @@ fn sums(context: &Context<'_>, sample: &Sample) -> Result<Markup> {
     }
     let figures: Vec<Markup> = match VectorStyle::of(context) {
         VectorStyle::Pictures(layout) => {
-            let shrink = layout.shrink_for(with_terms.len() * (STRONGEST + 2), PICTURE_BYTES);
+            let shrink = layout.shrink_for(with_terms.len() * (MOST_TERMS + 2), PICTURE_BYTES);
             with_terms
                 .iter()
                 .map(|(e, terms)| pictures(context, e, terms, layout, shrink))
@@ -139,10 +173,10 @@ fn sums(context: &Context<'_>, sample: &Sample) -> Result<Markup> {
     Ok(html! {
         p.caption {
             @if pictured {
-                "Rows as sums: the data, the components that contribute most to each (at most " (STRONGEST) "), times their codes, and the sum of these"
+                "Rows as sums: the data, the components that contribute most to each (at most " (MOST_TERMS) "), times their codes, and the sum of these"
                 (mean) ". Components of a row share one scale."
             } @else {
-                span.key.pale { "Pale" } ": the data. " span.key.dark { "Dark" } ": the sum of the components that contribute most to the row (at most " (STRONGEST) ")"
+                span.key.pale { "Pale" } ": the data. " span.key.dark { "Dark" } ": the sum of the components that contribute most to the row (at most " (MOST_TERMS) ")"
                 (mean) "."
             }
         }
@@ -161,7 +195,7 @@ fn strongest(example: &Example, decoder: &Matrix<f64>) -> Vec<Term> {
         .map(|(i, y)| (i, y.abs() * length(i)))
         .collect();
     used.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    used.truncate(STRONGEST);
+    used.truncate(MOST_TERMS);
     let term = |(i, _): (usize, f64)| Term {
         component: i,
         code: example.codes[i],

@@ -22,15 +22,15 @@ pub(super) enum VectorStyle {
 const MOST_BARS: usize = 30;
 
 /// Bars of a component that has more features than that: the largest.
-const LARGEST: usize = 16;
+const LARGEST_BARS: usize = 16;
 
 /// Features without names whose order is taken to be meaningful: those of short epochs and spectra, too few to test it.
-const ORDERED: usize = 64;
+const MOST_ORDERED_FEATURES: usize = 64;
 
-/// Correlation of neighbouring loadings above which the order of more columns is meaningful, in half of the first `FIRST` components or more: other
-/// components may be noise. In an arbitrary order it is about `1 / sqrt(n_features)`.
-const SMOOTH: f64 = 0.5;
-const FIRST: usize = 8;
+/// Correlation of neighbouring loadings above which the order of more columns is meaningful, in half of the first `EXAMINED_COMPONENTS`
+/// components or more: other components may be noise. In an arbitrary order it is about `1 / sqrt(n_features)`.
+const SMOOTH_CORRELATION: f64 = 0.5;
+const EXAMINED_COMPONENTS: usize = 8;
 
 /// Bytes that the pictures of a section may have before they are compressed.
 pub(super) const PICTURE_BYTES: usize = 700_000;
@@ -51,10 +51,10 @@ impl VectorStyle {
         if context.options.positions.is_some() { VectorStyle::Heads } else { VectorStyle::of(context) }
     }
 
-    /// Components shown at once, and in all when the rest is unfolded; of overcomplete models, mosaics of all of them.
+    /// Components shown at once, and in all when the rest is unfolded; of overcomplete models, mosaics of all of them, up to 512.
     pub(super) fn limits(self, overcomplete: bool) -> (usize, usize) {
         match self {
-            VectorStyle::Pictures(_) if overcomplete => (63, 511),
+            VectorStyle::Pictures(_) if overcomplete => (63, 512),
             // With the mean, whole lines of a page at its full width.
             VectorStyle::Pictures(_) | VectorStyle::Heads => (31, 95),
             VectorStyle::Curves => (7, 31),
@@ -67,15 +67,15 @@ impl VectorStyle {
 /// alike.
 pub(super) fn in_order(model: &Model) -> bool {
     let features = model.features();
-    if model.n_features() <= ORDERED
+    if model.n_features() <= MOST_ORDERED_FEATURES
         || features.names.is_some()
         || Layout::of(features.shape.as_deref()).is_some()
     {
         return true;
     }
     let decoder = description::decoder(model);
-    let n = decoder.rows().min(FIRST);
-    let n_smooth = (0..n).filter(|&i| correlation_of_neighbours(decoder.row(i)) > SMOOTH).count();
+    let n = decoder.rows().min(EXAMINED_COMPONENTS);
+    let n_smooth = (0..n).filter(|&i| correlation_of_neighbours(decoder.row(i)) > SMOOTH_CORRELATION).count();
     n_smooth > 0 && 2 * n_smooth >= n
 }
 
@@ -163,7 +163,7 @@ fn caption(context: &Context<'_>, look: VectorStyle, shown: usize) -> Markup {
                 @if context.model.tensor("noise_scale").is_some() { ", in standard deviations of each column" }
                 ". Each has a scale of its own"
                 @if context.model.n_features() > MOST_BARS {
-                    "; only the " (LARGEST) " largest loadings of each are shown"
+                    "; only the " (LARGEST_BARS) " largest loadings of each are shown"
                     @if context.model.features().names.is_none() { ", with the numbers of their columns" }
                 }
             }
@@ -297,7 +297,7 @@ fn bar_chart(context: &Context<'_>, vector: &[f64], alt_text: &str) -> Markup {
     let mut order: Vec<usize> = (0..vector.len()).collect();
     if vector.len() > MOST_BARS {
         order.sort_by(|&a, &b| vector[b].abs().total_cmp(&vector[a].abs()).then(a.cmp(&b)));
-        order.truncate(LARGEST);
+        order.truncate(LARGEST_BARS);
     }
     let entries: Vec<(String, f64)> =
         order.into_iter().map(|j| (description::feature_name(context.model, j), vector[j])).collect();

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 /// Columns whose loadings are shown.
-const MOST: usize = 60;
+const MOST_COLUMNS: usize = 60;
 
 /// Loadings, correlations and fit, of models that have them.
 pub(super) fn of_factors(context: &Context<'_>) -> Markup {
@@ -41,7 +41,7 @@ struct Table(FactorTable);
 
 impl Table {
     fn shown(&self) -> usize {
-        self.0.columns.len().min(MOST)
+        self.0.columns.len().min(MOST_COLUMNS)
     }
 
     fn loadings(&self) -> Markup {

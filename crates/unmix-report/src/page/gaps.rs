@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use unmix::Result;
 
 /// Columns that are named with the fraction of their cells that is missing.
-const NAMED: usize = 10;
+const MOST_NAMED_COLUMNS: usize = 10;
 
 /// A map of the missing cells of the rows, where some are missing.
 pub(super) fn map(context: &Context<'_>) -> Result<Markup> {
@@ -22,7 +22,7 @@ pub(super) fn map(context: &Context<'_>) -> Result<Markup> {
     let mut order: Vec<usize> = (0..p).filter(|j| gaps.of_column[*j] > 0).collect();
     let columns = order.len();
     order.sort_by(|a, b| gaps.of_column[*b].cmp(&gaps.of_column[*a]).then(a.cmp(b)));
-    order.truncate(NAMED);
+    order.truncate(MOST_NAMED_COLUMNS);
     let share = missing as f64 / (n as f64 * p as f64);
     let shape = [gaps.lines, gaps.bins];
     let picture = Layout::of(Some(&shape))

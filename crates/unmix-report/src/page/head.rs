@@ -114,7 +114,7 @@ pub(super) fn header(context: &Context<'_>) -> Markup {
 }
 
 /// Share of the variance below which a model is reported to explain none: rounding errors may be as large.
-const NOTHING: f64 = 1e-6;
+const NEGLIGIBLE_SHARE: f64 = 1e-6;
 
 /// The text about a model that explains none of the variance of the rows.
 fn nothing_kept(context: &Context<'_>) -> Option<&'static str> {
@@ -123,7 +123,7 @@ fn nothing_kept(context: &Context<'_>) -> Option<&'static str> {
             Some(_) => "The model has no components: every row is reconstructed as the mean.",
             None => "The model has no components: every row is reconstructed as 0.",
         }),
-        Some(sample) if sample.kept.is_some_and(|kept| kept < NOTHING) => {
+        Some(sample) if sample.kept.is_some_and(|kept| kept < NEGLIGIBLE_SHARE) => {
             Some("The model explains none of the variance of these rows.")
         }
         _ => None,

@@ -10,8 +10,8 @@ use unmix::stability::{self, MIN_AGREEMENT, chance_agreement, similarity};
 use unmix::{Error, Matrix, Model, Result, metrics};
 
 /// Pairs that are drawn, and that are tabulated.
-const DRAWN: usize = 24;
-const TABLED: usize = 128;
+const MOST_DRAWN_PAIRS: usize = 24;
+const MOST_TABLED_PAIRS: usize = 128;
 /// Maximum number of pairs of random directions that are compared, for the agreement by chance.
 const MOST_BY_CHANCE: usize = 1 << 20;
 
@@ -105,7 +105,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
         Some(sample) => format!("the correlation of their codes over {}", sample.described()),
         None => "the cosine of their loadings".into(),
     };
-    let drawn = drawings(context, other, &pairs[..pairs.len().min(DRAWN)], positive)?;
+    let drawn = drawings(context, other, &pairs[..pairs.len().min(MOST_DRAWN_PAIRS)], positive)?;
     let pictures = matches!(VectorStyle::of(context), VectorStyle::Pictures(_));
     Ok(super::section(
         "beside",
@@ -133,14 +133,14 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
                     @if correlation.is_some() { th { "|correlation| of codes" } }
                     th { "agree" }
                 } }
-                tbody { @for pair in pairs.iter().take(TABLED) { tr {
+                tbody { @for pair in pairs.iter().take(MOST_TABLED_PAIRS) { tr {
                     th scope="row" { (pair.here) } td { (pair.there) } td { (format!("{:.4}", pair.cosine.abs())) }
                     @if let Some(c) = pair.correlation { td { (format!("{:.4}", c.abs())) } }
                     td { @if pair.alike(positive) >= MIN_AGREEMENT { "yes" } @else { "no" } }
                 } } }
             } }
-            @if pairs.len() > TABLED { p.caption {
-                @match pairs.len() - TABLED { 1 => "Another pair is left out.", more => { "The other " (more) " pairs are left out." } }
+            @if pairs.len() > MOST_TABLED_PAIRS { p.caption {
+                @match pairs.len() - MOST_TABLED_PAIRS { 1 => "Another pair is left out.", more => { "The other " (more) " pairs are left out." } }
             } }
         },
     ))

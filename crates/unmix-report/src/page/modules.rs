@@ -14,11 +14,14 @@ use unmix::biclusters::Module;
 use unmix::{Matrix, Result};
 
 /// Modules in the table.
-const LISTED: usize = 24;
+const MOST_LISTED_MODULES: usize = 24;
 /// Standard deviations at the ends of the colours.
-const ENDS: f64 = 4.0;
+const COLOUR_END_DEVIATIONS: f64 = 4.0;
 /// Maximum number of columns whose names are drawn under the heat map.
-const NAMED: usize = 48;
+const MOST_NAMED_COLUMNS: usize = 48;
+/// Letters of these names, for which there is room under the map, and of those beside the strips of a panel.
+const LETTERS: usize = 14;
+const BESIDE: usize = 12;
 
 /// The section of models whose units are modules; empty for others.
 pub(super) fn of_units(context: &Context<'_>) -> Result<Markup> {
@@ -36,10 +39,10 @@ pub(super) fn of_units(context: &Context<'_>) -> Result<Markup> {
         html! {
             p.caption { (caption(shown)) }
             (table(context, shown))
-            (members::members(context, &shown.found.modules[..shown.found.modules.len().min(LISTED)]))
+            (members::members(context, &shown.found.modules[..shown.found.modules.len().min(MOST_LISTED_MODULES)]))
             p.caption {
                 "Rows (down) and columns (across) of " @if panels == 1 { "the module" } @else { "the first " (panels) " modules in their order" } ": differences from the column's mean in its standard deviations, "
-                span.key.plus { "orange" } " above, " span.key.minus { "blue" } " below, clipped at " (ENDS) ". A frame encloses the rows and columns of a "
+                span.key.plus { "orange" } " above, " span.key.minus { "blue" } " below, clipped at " (COLOUR_END_DEVIATIONS) ". A frame encloses the rows and columns of a "
                 "module that are in no module before it."
             }
             (heat(context, shown)?)
@@ -108,7 +111,7 @@ fn table(context: &Context<'_>, shown: &ShownModules) -> Markup {
                 @if informed { th scope="col" { "information" } }
                 @if pooled { th scope="col" { "stability" } } @if tested { th scope="col" { "q" } } @if halved { th scope="col" { "agreement of halves" } }
             } }
-            tbody { @for (i, m) in modules.iter().enumerate().take(LISTED) {
+            tbody { @for (i, m) in modules.iter().enumerate().take(MOST_LISTED_MODULES) {
                 @let up = m.positive.iter().filter(|up| **up).count();
                 tr {
                     th scope="row" { (i) }
@@ -120,7 +123,7 @@ fn table(context: &Context<'_>, shown: &ShownModules) -> Markup {
                 }
             } }
         } }
-        @if modules.len() > LISTED { p.caption { (of_all(LISTED, modules.len())) " modules are listed; all are the result of " code { (caller::modules(context.options.caller)) } "." } }
+        @if modules.len() > MOST_LISTED_MODULES { p.caption { (of_all(MOST_LISTED_MODULES, modules.len())) " modules are listed; all are the result of " code { (caller::modules(context.options.caller)) } "." } }
     }
 }
 
@@ -133,9 +136,11 @@ fn heat(context: &Context<'_>, shown: &ShownModules) -> Result<Markup> {
     let (rows, columns) = &shown.heat;
     let (n, p) = (rows.len(), columns.len());
     let Some(layout) = Layout::of(Some(&[n, p])) else { return Ok(html! {}) };
-    let cells = Matrix::from_fn(n, p, |i, j| shown.cell(rows[i], columns[j]).clamp(-ENDS, ENDS));
-    let uri = data_uri(cells.as_slice(), layout, Scale::Signed(ENDS), 1)?;
-    let named = p <= NAMED && context.model.features().names.is_some();
+    let cells = Matrix::from_fn(n, p, |i, j| {
+        shown.cell(rows[i], columns[j]).clamp(-COLOUR_END_DEVIATIONS, COLOUR_END_DEVIATIONS)
+    });
+    let uri = data_uri(cells.as_slice(), layout, Scale::Signed(COLOUR_END_DEVIATIONS), 1)?;
+    let named = p <= MOST_NAMED_COLUMNS && context.model.features().names.is_some();
     let height = (3.0 * n as f64).clamp(160.0, 560.0);
     let mut frame = Frame::new(900.0, height, (0.0, p as f64), (n as f64, 0.0));
     frame.margins = [34.0, 8.0, 18.0, if named { 96.0 } else { 24.0 }];
@@ -156,7 +161,10 @@ fn heat(context: &Context<'_>, shown: &ShownModules) -> Result<Markup> {
         @if named {
             @for (j, column) in columns.iter().enumerate() {
                 @let (x, y) = (frame.px(j as f64 + 0.5) + 4.0, frame.bottom() + 6.0);
-                text transform=(format!("translate({} {}) rotate(-90)", pt(x), pt(y))) text-anchor="end" { (description::feature_name(context.model, *column as usize)) }
+                text transform=(format!("translate({} {}) rotate(-90)", pt(x), pt(y))) text-anchor="end" {
+                    @let name = description::feature_name(context.model, *column as usize);
+                    title { (name) } (figure::short(&name, LETTERS))
+                }
             }
         } @else {
             text.name x=(pt(left + 0.5 * wide)) y=(pt(frame.bottom() + 16.0)) text-anchor="middle" { (count(p as u64)) " columns, by module" }
@@ -220,7 +228,7 @@ fn panel(context: &Context<'_>, shown: &ShownModules, colouring: &Colouring, i: 
                     top: frame.top() + CODE + STRIP * at as f64, height: STRIP,
                     values: order.iter().map(|(r, _)| shown.cell(*r, *column)).collect(),
                 };
-                (strip.draw(&frame, &shortened(&description::feature_name(context.model, *column as usize)), &order, colouring, m))
+                (strip.draw(&frame, &figure::short(&description::feature_name(context.model, *column as usize), BESIDE), &order, colouring, m))
             }
             text.name x=(pt(0.5 * (frame.left() + frame.right()))) y=(pt(frame.height - 4.0)) text-anchor="middle" {
                 (of_all(order.len(), shown.found.n_rows)) " rows"
@@ -239,13 +247,6 @@ fn sorted(context: &Context<'_>, colouring: &Colouring, m: &Module, rows: &[u32]
         class(a.1).cmp(&class(b.1)).then(code(b.0).total_cmp(&code(a.0))).then(a.0.cmp(&b.0))
     });
     order
-}
-
-fn shortened(name: &str) -> String {
-    match name.chars().count() {
-        0..=12 => name.into(),
-        _ => format!("{}…", name.chars().take(11).collect::<String>()),
-    }
 }
 
 /// Numbers of the drawn rows in a strip of a panel.

@@ -18,9 +18,26 @@ pub(super) fn curve(model: &Model) -> Markup {
         div.panels { figure {
             figcaption { b { "objective" } @if let Some(text) = decreases_sentence(model) { span { (text) } } }
             (figure::objective(&report.objective, model.objective_over(), report.diagnostics.contains_key("decreases")))
+        }
+        @for (quantity, when, values) in by_epoch(model) {
+            figure { figcaption { b { (quantity) " " (when) } } (figure::over_epochs(&values, quantity)) }
         } }
         @if let Some(text) = rises(model) { p.caption { (text) } }
     }
+}
+
+/// What the report of a training has for every epoch, besides the objective: its name, when it is counted, and the numbers.
+fn by_epoch(model: &Model) -> Vec<(&'static str, &'static str, Vec<f64>)> {
+    let Some(epochs) = model.report().diagnostics.get("epochs") else { return Vec::new() };
+    let numbers =
+        |name: &str| -> Option<Vec<f64>> { epochs[name].as_array()?.iter().map(Value::as_f64).collect() };
+    let quantities = [
+        ("active units per row", "in each epoch", "l0"),
+        ("dead units", "at the end of each epoch", "dead_units"),
+    ];
+    let found =
+        quantities.into_iter().filter_map(|(quantity, when, name)| Some((quantity, when, numbers(name)?)));
+    found.filter(|(.., values)| values.len() > 1).collect()
 }
 
 /// How often the objective fell, of methods that count it.
@@ -43,11 +60,11 @@ fn decreases_sentence(model: &Model) -> Option<String> {
 /// Where an objective that is minimised rises, as numbered on the axis, and why, for solvers that do not lower it in every iteration.
 fn rises(model: &Model) -> Option<String> {
     /// Rises by a smaller share of the range of the drawing cannot be seen.
-    const SEEN: f64 = 1.0 / 500.0;
+    const LEAST_VISIBLE_SHARE: f64 = 1.0 / 500.0;
     let (reason, rounding) = reason(model)?;
     let objective = &model.report().objective;
     let (low, high) = extent(objective.iter().copied());
-    let least = rounding.max(SEEN * (high - low));
+    let least = rounding.max(LEAST_VISIBLE_SHARE * (high - low));
     let pairs = objective.windows(2).zip(2..).filter(|(pair, _)| pair[1] - pair[0] > least);
     let places: Vec<u64> = pairs.map(|(_, place)| place).collect();
     let over = model.objective_over().word(places.len() as u64);
@@ -105,9 +122,9 @@ fn is_by_batches(model: &Model) -> bool {
 
 /// "3", "3 and 5", or the first ones and how many there are besides.
 fn listed(places: &[u64]) -> String {
-    const MOST: usize = 6;
-    let texts: Vec<String> = places.iter().take(MOST).map(|place| count(*place)).collect();
-    let more = places.len().saturating_sub(MOST);
+    const MOST_PLACES: usize = 6;
+    let texts: Vec<String> = places.iter().take(MOST_PLACES).map(|place| count(*place)).collect();
+    let more = places.len().saturating_sub(MOST_PLACES);
     match texts.split_last() {
         _ if more > 0 => format!("{} and {} more", texts.join(", "), count(more as u64)),
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),

@@ -15,7 +15,7 @@ use unmix::{Error, Model, Result};
 const MOST_FEATURES: usize = 16;
 
 /// Columns that have an arrow in a figure of scores.
-const ARROWS: usize = 8;
+const MOST_ARROWS: usize = 8;
 
 /// Refuses pairs that are not of two components of the model, and one that is given twice.
 pub(super) fn check(model: &Model, options: &Options) -> Result<()> {
@@ -118,7 +118,7 @@ fn arrows(context: &Context<'_>, sample: &Sample, (i, j): (usize, usize)) -> Vec
         name: description::feature_name(model, c),
         to: (decoder[(i, c)] * x * x, decoder[(j, c)] * y * y),
     };
-    order.into_iter().take(ARROWS).map(arrow).collect()
+    order.into_iter().take(MOST_ARROWS).map(arrow).collect()
 }
 
 /// The standard deviation of the codes of a component in the sampled rows.
@@ -219,9 +219,9 @@ fn origin_of_distances(context: &Context<'_>) -> &'static str {
 
 /// The text in place of rows and reconstructions that are visually identical.
 fn exact(context: &Context<'_>, sample: &Sample) -> Option<String> {
-    const SEEN: f64 = 1e-4;
+    const LEAST_VISIBLE_ERROR: f64 = 1e-4;
     let worst = sample.examples.iter().fold(0.0f64, |m, e| m.max(e.error));
-    (worst < SEEN).then(|| {
+    (worst < LEAST_VISIBLE_ERROR).then(|| {
         format!(
             "Rows and their reconstructions are visually identical: the distance between the two is at most {} of the {}, over {} of {} rows.",
             if worst > 0.0 { unbroken(&format!("{worst:.0e}")) } else { "0".into() },

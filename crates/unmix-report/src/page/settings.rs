@@ -127,9 +127,9 @@ fn brief(value: &serde_json::Value) -> String {
 
 /// A start or a list of widths may be thousands of numbers.
 fn shortened(text: String) -> String {
-    const MOST: usize = 60;
-    match text.chars().count() > MOST {
-        true => text.chars().take(MOST - 1).chain(['\u{2026}']).collect(),
+    const MOST_CHARACTERS: usize = 60;
+    match text.chars().count() > MOST_CHARACTERS {
+        true => text.chars().take(MOST_CHARACTERS - 1).chain(['\u{2026}']).collect(),
         false => text,
     }
 }

@@ -8,13 +8,13 @@ use crate::number::{count, counted, number, number_in};
 use crate::picture::{Scale, data_uri};
 use crate::playback::player;
 use crate::svg::pt;
-use crate::window::{MOST, Window};
+use crate::window::{MOST_DRAWN_SOURCES, Window};
 use crate::{Options, picture::Layout};
 use maud::{Markup, html};
 use unmix::{Error, Model, Result};
 
 /// Bytes that a picture of a mixing column may have before it is compressed.
-const PICTURE: usize = 20_000;
+const MOST_PICTURE_BYTES: usize = 20_000;
 
 /// Refuses positions of a wrong number and rates that are not positive.
 pub(super) fn check(model: &Model, options: &Options) -> Result<()> {
@@ -101,7 +101,7 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
                     }
                 }
             } }
-            @if k > MOST { p.caption { "The other " (k - MOST) " are left out." } }
+            @if k > MOST_DRAWN_SOURCES { p.caption { "The other " (k - MOST_DRAWN_SOURCES) " are left out." } }
         },
     )
 }
@@ -129,7 +129,7 @@ fn mixing(context: &Context<'_>, vector: &[f64], i: usize) -> Markup {
         return figure::topography(places, vector, name, &alt_text);
     }
     if let VectorStyle::Pictures(layout) = VectorStyle::of(context) {
-        let uri = data_uri(vector, layout, Scale::signed(vector), layout.shrink_for(1, PICTURE));
+        let uri = data_uri(vector, layout, Scale::signed(vector), layout.shrink_for(1, MOST_PICTURE_BYTES));
         return html! { @if let Ok(uri) = uri { img src=(uri) alt=(alt_text); } };
     }
     figure::small_bars(vector, |j| description::feature_name(context.model, j), &alt_text)

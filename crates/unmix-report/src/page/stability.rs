@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 /// Components drawn and tabulated; the model file has the rest.
-pub(super) const MOST: usize = 64;
+pub(super) const MOST_COMPONENTS: usize = 64;
 
 /// Numbers of the report, for each component.
 struct Numbers {
@@ -38,7 +38,7 @@ impl Numbers {
 
     /// Number of components that are drawn and tabulated.
     fn shown(&self) -> usize {
-        self.halves.len().min(self.interval.len()).min(MOST)
+        self.halves.len().min(self.interval.len()).min(MOST_COMPONENTS)
     }
 
     fn has_restarts(&self) -> bool {
@@ -72,8 +72,8 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
             }
             (table(found, &numbers))
             (clusters::figures(found))
-            @if n > MOST { p.caption {
-                @match n - MOST { 1 => "The other component is in the model file.", more => { "The other " (more) " components are in the model file." } }
+            @if n > MOST_COMPONENTS { p.caption {
+                @match n - MOST_COMPONENTS { 1 => "The other component is in the model file.", more => { "The other " (more) " components are in the model file." } }
             } }
         },
     )

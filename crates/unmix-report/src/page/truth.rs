@@ -11,7 +11,7 @@ use unmix::metrics::{match_rows, subspace_angles};
 use unmix::{Error, Matrix, Result};
 
 /// Pairs that are shown.
-const MOST: usize = 32;
+const MOST_PAIRS: usize = 32;
 
 /// A true component and the matched estimate.
 struct Pair {
@@ -45,8 +45,8 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
     let angle = subspace_angles(truth, &found)?.first().copied().unwrap_or(0.0).to_degrees();
     let worst = pairs.iter().fold(1.0f64, |m, pair| m.min(pair.cosine));
     let figures = match VectorStyle::of(context) {
-        VectorStyle::Pictures(layout) => pictures(truth, &pairs[..pairs.len().min(MOST)], layout)?,
-        _ => curves(truth, &pairs[..pairs.len().min(MOST)]),
+        VectorStyle::Pictures(layout) => pictures(truth, &pairs[..pairs.len().min(MOST_PAIRS)], layout)?,
+        _ => curves(truth, &pairs[..pairs.len().min(MOST_PAIRS)]),
     };
     let pictures = matches!(VectorStyle::of(context), VectorStyle::Pictures(_));
     Ok(super::section(

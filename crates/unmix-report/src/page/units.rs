@@ -6,18 +6,18 @@ use crate::description;
 use crate::figure;
 use crate::number::{count, counted, fixed, number, percent};
 use crate::picture::{Scale, data_uri};
-use crate::units::{ALIKE, CardReason, SimilarAtoms, Unit, Units};
+use crate::units::{CardReason, SIMILAR_COSINE, SimilarAtoms, Unit, Units};
 use maud::{Markup, html};
 use unmix::Result;
 
 /// Rows before and after a strongest row whose labels are shown with it.
-const AROUND: u64 = 5;
+const ROWS_AROUND: u64 = 5;
 /// Cards that are shown before the others are unfolded.
-const OPEN: usize = 6;
+const UNFOLDED_CARDS: usize = 6;
 /// Strongest rows of a card that are shown before the others are unfolded.
-const FIRST: usize = 3;
+const UNFOLDED_ROWS: usize = 3;
 /// Bytes that the picture of an atom may have before it is compressed.
-const PICTURE: usize = 4000;
+const MOST_PICTURE_BYTES: usize = 4000;
 
 /// The section; empty without units.
 pub(super) fn of_code(context: &Context<'_>) -> Result<Markup> {
@@ -26,7 +26,7 @@ pub(super) fn of_code(context: &Context<'_>) -> Result<Markup> {
     };
     let cards: Vec<Markup> =
         units.cards.iter().map(|(kind, j)| card(context, units, *kind, *j)).collect::<Result<_>>()?;
-    let (open, more) = cards.split_at(cards.len().min(OPEN));
+    let (open, more) = cards.split_at(cards.len().min(UNFOLDED_CARDS));
     let uses: Vec<u64> = units.all.iter().map(|unit| unit.uses).collect();
     Ok(section(
         "units",
@@ -35,7 +35,7 @@ pub(super) fn of_code(context: &Context<'_>) -> Result<Markup> {
             p.caption { (caption(units)) }
             div.panels { figure {
                 figcaption { b { "density of each unit" } }
-                (figure::densities(&uses, units.n_rows))
+                (figure::densities(&uses, units.n_rows, "unit"))
             } }
             (pairs(context, units)?)
             p.caption {
@@ -77,13 +77,13 @@ fn card(context: &Context<'_>, units: &Units, kind: CardReason, j: usize) -> Res
 }
 
 fn strongest(context: &Context<'_>, unit: &Unit) -> Markup {
-    let (first, more) = unit.top.split_at(unit.top.len().min(FIRST));
+    let (first, more) = unit.top.split_at(unit.top.len().min(UNFOLDED_ROWS));
     let list = |rows: &[(f64, u64)], start: usize| {
         html! { ol start=(start) { @for (code, row) in rows { li { span.value { (number(*code)) } " " (named(context, *row)) } } } }
     };
     html! {
         (list(first, 1))
-        @if !more.is_empty() { details { summary { (more.len()) @if more.len() == 1 { " more row" } @else { " more rows" } } (list(more, FIRST + 1)) } }
+        @if !more.is_empty() { details { summary { (more.len()) @if more.len() == 1 { " more row" } @else { " more rows" } } (list(more, UNFOLDED_ROWS + 1)) } }
     }
 }
 
@@ -97,7 +97,7 @@ fn picture(context: &Context<'_>, j: usize) -> Result<Markup> {
     let VectorStyle::Pictures(layout) = VectorStyle::of(context) else { return Ok(html! {}) };
     let atoms = description::decoder(context.model);
     let atom = atoms.row(j);
-    let address = data_uri(atom, layout, Scale::signed(atom), layout.shrink_for(1, PICTURE))?;
+    let address = data_uri(atom, layout, Scale::signed(atom), layout.shrink_for(1, MOST_PICTURE_BYTES))?;
     Ok(html! { img src=(address) alt=(format!("Atom of unit {j}")); })
 }
 
@@ -107,9 +107,9 @@ fn named(context: &Context<'_>, row: u64) -> Markup {
         return html! { (context.row_called(row)) };
     };
     let label = |i: u64| labels.get(i as usize).map_or("", String::as_str);
-    let end = (row + 1 + AROUND).min(labels.len() as u64);
+    let end = (row + 1 + ROWS_AROUND).min(labels.len() as u64);
     html! {
-        span.soft { @for i in row.saturating_sub(AROUND)..row { (label(i)) " " } }
+        span.soft { @for i in row.saturating_sub(ROWS_AROUND)..row { (label(i)) " " } }
         b title=(context.row_called(row)) { (label(row)) }
         span.soft { @for i in row + 1..end { " " (label(i)) } }
     }
@@ -121,7 +121,9 @@ fn pairs(context: &Context<'_>, units: &Units) -> Result<Markup> {
         return Ok(html! { p.caption { "There are too many atoms for pairwise comparison." } });
     };
     if *n == 0 {
-        return Ok(html! { p.caption { "No two atoms have a cosine of " (fixed(ALIKE, 1)) " or more." } });
+        return Ok(
+            html! { p.caption { "No two atoms have a cosine of " (fixed(SIMILAR_COSINE, 1)) " or more." } },
+        );
     }
     let mut shown = Vec::new();
     for (i, j, cosine) in pairs {
@@ -130,7 +132,7 @@ fn pairs(context: &Context<'_>, units: &Units) -> Result<Markup> {
     }
     Ok(html! {
         p.caption {
-            (count(*n as u64)) @if *n == 1 { " pair of atoms has" } @else { " pairs of atoms have" } " a cosine of " (fixed(ALIKE, 1)) " or more"
+            (count(*n as u64)) @if *n == 1 { " pair of atoms has" } @else { " pairs of atoms have" } " a cosine of " (fixed(SIMILAR_COSINE, 1)) " or more"
             @if pairs.len() < *n { "; the most similar" } ":"
         }
         ul.pairs-alike { @for line in &shown { (line) } }

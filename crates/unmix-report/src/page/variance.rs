@@ -7,10 +7,10 @@ use crate::number::count;
 use maud::{Markup, html};
 
 /// Rows of the table that are not folded away.
-const FIRST: usize = 10;
+const UNFOLDED_ROWS: usize = 10;
 
 /// Rows of the table in all; the model file has the rest.
-const MOST: usize = 200;
+const MOST_ROWS: usize = 200;
 
 pub(super) fn section_of(context: &Context<'_>) -> Option<Markup> {
     let spectrum = &context.spectrum;
@@ -28,13 +28,13 @@ pub(super) fn section_of(context: &Context<'_>) -> Option<Markup> {
             }
             (reached(&reach, spectrum))
         }
-        div.scroll { (table(context, 0..spectrum.k.min(FIRST))) }
-        @if spectrum.k > FIRST {
+        div.scroll { (table(context, 0..spectrum.k.min(UNFOLDED_ROWS))) }
+        @if spectrum.k > UNFOLDED_ROWS {
             details {
-                summary { (super::range_of_components(FIRST, spectrum.k.min(MOST))) }
-                div.scroll { (table(context, FIRST..spectrum.k.min(MOST))) }
-                @if spectrum.k > MOST {
-                    p.caption { "The other " (count((spectrum.k - MOST) as u64)) " are in the model file." }
+                summary { (super::range_of_components(UNFOLDED_ROWS, spectrum.k.min(MOST_ROWS))) }
+                div.scroll { (table(context, UNFOLDED_ROWS..spectrum.k.min(MOST_ROWS))) }
+                @if spectrum.k > MOST_ROWS {
+                    p.caption { "The other " (count((spectrum.k - MOST_ROWS) as u64)) " are in the model file." }
                 }
             }
         }

@@ -73,8 +73,43 @@ fn sparse_codes_are_counted_and_rows_shown_as_sums() {
         let strongest = if pictured { "<b>0</b><span>× " } else { "<span>0 × " };
         assert!(codes.contains(strongest), "{codes}");
         assert_eq!(codes.contains("<img"), pictured);
+        // Use as a curve and as a histogram, whose bars count the components that are used.
+        assert!(codes.contains("use of each component, sorted") && codes.contains("components by use"));
+        let label = format!("Histogram of the densities of {} components", 60 - unused);
+        assert!(codes.contains(&label), "{label}");
+        // The duality gap of every row, on a logarithmic axis.
+        let gaps = unmix::with_rows!(&given, rows => {
+            let mut found = unmix::data::VecSink(Vec::new());
+            model.certificates(rows, &Run::default(), &mut found).map(|_| found.0)
+        })
+        .unwrap();
+        let positive = gaps.iter().filter(|gap| **gap > 0.0).count();
+        assert!(
+            codes.contains("which ends when the relative duality gap is at most 1.000e-6, or after"),
+            "{codes}"
+        );
+        let label = format!("Histogram of the relative duality gap of {positive} rows");
+        assert!(positive > 1 && codes.contains(&label), "{label}");
         // Without rows there is no such section.
         assert!(!made(&model, None, &Options::default()).contains("id=\"codes\""));
+    }
+}
+
+/// Codes by matching pursuit have no gap, those of an encoder without iterations neither.
+#[test]
+fn codes_without_a_solver_of_a_penalty_have_no_gaps() {
+    let x = data();
+    for (key, settings) in [
+        ("dictionary", serde_json::json!({"n_components": 6, "max_epochs": 2, "coder": "omp"})),
+        ("sae", serde_json::json!({"n_components": 24, "l0": 2, "max_epochs": 2})),
+    ] {
+        let settings = settings.as_object().cloned().unwrap();
+        let model = unmix::fit(key, &settings, &mut rows(&x, Features::default()), &Run::default()).unwrap();
+        let html = made(&model, Some(&rows(&x, Features::default())), &Options::default());
+        let codes = section(&html, "codes");
+        assert!(!codes.contains("by a solver") && !codes.contains("duality gap"), "{key}: {codes}");
+        // Units have a histogram of all rows in a section of their own.
+        assert_eq!(codes.contains("components by use"), !html.contains("density of each unit"), "{key}");
     }
 }
 

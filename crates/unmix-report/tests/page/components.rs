@@ -1,8 +1,9 @@
 //! Components as bars and as curves.
 
-use crate::{fit, ica, made, rows, section};
+use crate::{fit, ica, made, picture, rows, section};
 use unmix::internal::num::random::Stream;
-use unmix::{Features, Matrix};
+use unmix::method::sparse_coder::Alpha;
+use unmix::{Features, Matrix, Run, SparseCoder};
 use unmix_report::Options;
 
 /// Lengths of the longest bar of each chart of a section.
@@ -32,6 +33,23 @@ fn small_components_have_a_scale_of_their_own() {
     let lengths = longest_bars(section(&html, "components"));
     assert_eq!(lengths.len(), 2);
     assert!(lengths[0] > 50.0 && (lengths[0] - lengths[1]).abs() < 0.2, "{lengths:?}");
+}
+
+/// A mosaic has all of 512 atoms; of more, the caption states how many there are.
+#[test]
+fn pictures_of_512_atoms_are_all_drawn() {
+    for m in [512, 513] {
+        let atoms = Matrix::from_fn(m, 16, |i, j| (1.0 + (7 * i + 3) as f64 * (j + 1) as f64).sin());
+        let x = Matrix::from_fn(20, 16, |i, j| atoms[(i, j)]);
+        let spec =
+            SparseCoder { dictionary: Some(atoms), alpha: Alpha::Weight(0.05), ..SparseCoder::default() };
+        let model = unmix::with_rows!(&mut rows(&x, picture(4)), rows => spec.fit(rows, &Run::default()));
+        let html = made(&model.unwrap(), None, &Options::default());
+        let shown = section(&html, "components");
+        assert_eq!(shown.matches("<figure class=\"component\">").count(), 512, "{m}");
+        assert!(shown.contains("<b>511</b>") && !shown.contains("<b>512</b>"), "{m}");
+        assert_eq!(shown.contains("512 of 513"), m == 513);
+    }
 }
 
 #[test]

@@ -43,6 +43,32 @@ fn rises_of_ica_are_changes_of_signs() {
     assert!(shown(&fastica, |_| ()).contains("super- or sub-Gaussian"));
 }
 
+/// Active and dead units of every epoch of a sparse autoencoder, beside the objective.
+#[test]
+fn the_training_of_a_sparse_autoencoder_is_drawn_by_epoch() {
+    let x = recording(500);
+    let fit_of = |epochs: u64| {
+        let settings = json!({"n_components": 24, "activation": "relu", "l0": 3, "batch_size": 100, "max_epochs": epochs});
+        fitted("sae", &x, settings)
+    };
+    let model = fit_of(4);
+    let html = made(&model, None, &Options::default());
+    let shown = section(&html, "fit");
+    for words in [
+        "active units per row in each epoch",
+        "dead units at the end of each epoch",
+        "active units per row over 4 epochs, from ",
+        "dead units over 4 epochs, from ",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    // One epoch is no curve, and other methods have none.
+    let html = made(&fit_of(1), None, &Options::default());
+    assert!(!section(&html, "fit").contains("each epoch"));
+    let dae = fitted("dae", &x, json!({"n_components": 4, "max_epochs": 4}));
+    assert!(!section(&made(&dae, None, &Options::default()), "fit").contains("each epoch"));
+}
+
 #[test]
 fn increases_of_other_solvers_have_other_reasons() {
     let x = recording(500);

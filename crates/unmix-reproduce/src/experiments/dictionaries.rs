@@ -20,7 +20,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 /// Weight of the penalty relative to half the squared error: lambda = .1 of the chapter.
 const ALPHA: f64 = 0.05;
 /// Threshold above which a code counts as active.
-const COUNTED: f64 = 0.1;
+const ACTIVE_CODE: f64 = 0.1;
 /// Pixels of a patch, and atoms of a complete dictionary.
 const P: usize = 64;
 
@@ -45,7 +45,7 @@ impl Coded {
         let mut found = vec![Measure::default(); n];
         measure(&ready, (ALPHA, false), rows.as_slice(), &codes, &mut found, &mut work.checked);
         let each: Vec<usize> =
-            codes.chunks_exact(m).map(|z| z.iter().filter(|z| z.abs() > COUNTED).count()).collect();
+            codes.chunks_exact(m).map(|z| z.iter().filter(|z| z.abs() > ACTIVE_CODE).count()).collect();
         let share = |k: usize| each.iter().filter(|c| **c == k).count() as f64 / n as f64;
         let mean = |f: &dyn Fn(&Measure) -> f64| found.iter().map(f).sum::<f64>() / n as f64;
         Self {

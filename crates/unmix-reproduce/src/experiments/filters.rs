@@ -3,7 +3,7 @@
 use super::panels::{Panels, pixels};
 use super::published;
 use crate::Experiment;
-use crate::lab::{K, Lab, SLOW, filters, rule, rule_of, trained, trained_linear};
+use crate::lab::{K, Lab, SMALLER_PUBLISHED_RATE, filters, rule, rule_of, trained, trained_linear};
 use crate::measure::{self, Decoder};
 use crate::pictures::{PatchSet, PublishedPictures};
 use serde_json::json;
@@ -168,7 +168,7 @@ fn more(lab: &mut Lab<'_>) -> Result<()> {
     let linear = panels.add(lab, "linear PCA", &filters(&pca), Some(Decoder::Linear))?;
     left(lab, &pca.tensor("explained_variance").map(|t| t.f64s()).unwrap_or_default(), &set)?;
     let a4 = panels.add(lab, "nonlinear, a = 4", &solved, Some(Decoder::tanh(4.0)))?;
-    let settings = trained(lab, "ema-adaptive-tanh", k, json!({"learning_rate": SLOW}));
+    let settings = trained(lab, "ema-adaptive-tanh", k, json!({"learning_rate": SMALLER_PUBLISHED_RATE}));
     let w = filters(&lab.fit_patches("sigma-pca", settings, &set)?);
     let decoder = Decoder::of(&rule_of("ema-adaptive-tanh")?);
     let adaptive = panels.add(lab, "adaptive, asymmetric", &w, decoder)?;

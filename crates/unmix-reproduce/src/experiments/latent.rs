@@ -3,7 +3,7 @@
 use super::filters::asymmetric_bar;
 use super::panels::Panels;
 use crate::Experiment;
-use crate::lab::{Lab, SLOW, TrainingOptions, rule_of, train_rule};
+use crate::lab::{Lab, SMALLER_PUBLISHED_RATE, TrainingOptions, rule_of, train_rule};
 use crate::measure::Decoder;
 use serde_json::json;
 use unmix::Result;
@@ -67,7 +67,7 @@ fn latent(lab: &mut Lab<'_>) -> Result<()> {
 fn asymmetric(lab: &mut Lab<'_>) -> Result<()> {
     let mut panels = Panels::new(lab, "Filters by asymmetric nonlinearities", 3)?;
     let set = panels.set.clone();
-    let rate = json!({"learning_rate": SLOW});
+    let rate = json!({"learning_rate": SMALLER_PUBLISHED_RATE});
     let symmetric = panels.train(lab, "a = 4", "ema-scaled-tanh", rate.clone())?;
     let adaptive = panels.train(lab, "adaptive a", "ema-adaptive-tanh", rate.clone())?;
     let constant = panels.train(lab, "1.6 tanh", "ema-constant-tanh", rate)?;

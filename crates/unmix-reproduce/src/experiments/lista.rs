@@ -20,7 +20,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 };
 
 /// Share of the codes that are not 0.
-const SHARE: f64 = 0.08;
+const NONZERO_SHARE: f64 = 0.08;
 /// Rows whose codes by layer are measured at a time: the library does so for at most 512 rows of a fit.
 const AT_ONCE: usize = 500;
 /// Weights of the penalty, of which ISTA and FISTA get the best for the test rows; lambda of the chapter is twice this.
@@ -133,7 +133,7 @@ struct Instance {
 
 impl Instance {
     fn new(plan: &Plan, noise: f64, seed: u64) -> Result<Self> {
-        let made = sparse_codes((plan.n + plan.test, plan.p, plan.m), SHARE, noise, seed)?;
+        let made = sparse_codes((plan.n + plan.test, plan.p, plan.m), NONZERO_SHARE, noise, seed)?;
         let train = made.x.as_slice()[..plan.n * plan.p].iter().map(|x| *x as f32).collect();
         Ok(Self {
             lipschitz: Atoms::<f64>::new(&made.atoms).lipschitz(),
@@ -212,7 +212,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     let plan = if lab.options.quick { QUICK } else { FULL };
     lab.note(format!(
         "Data: {} training rows and {} test rows, each a combination of {} normal atoms of {} numbers and norm 1 whose codes are N(0, 1) with \
-         probability {SHARE}, else 0; {} instances. Single precision for training.",
+         probability {NONZERO_SHARE}, else 0; {} instances. Single precision for training.",
         plan.n, plan.test, plan.m, plan.p, plan.instances
     ))?;
     lab.note(

@@ -16,11 +16,11 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 };
 
 /// Number of points, standard deviation of the noise in each coordinate, and the angle of the line in degrees.
-const N: usize = 200;
+const N_POINTS: usize = 200;
 const NOISE: f64 = 0.15;
-const ANGLE: f64 = 30.0;
+const LINE_DEGREES: f64 = 30.0;
 /// Mean of the points that are not centred.
-const AWAY: [f64; 2] = [-1.0, 2.0];
+const MEAN_OFF_CENTRE: [f64; 2] = [-1.0, 2.0];
 
 /// The result of PCA on points.
 struct LearnedProjection {
@@ -69,12 +69,12 @@ impl LearnedProjection {
 
 fn run(lab: &mut Lab<'_>) -> Result<()> {
     let draws = Stream::new(2, 0);
-    let (sin, cos) = ANGLE.to_radians().sin_cos();
+    let (sin, cos) = LINE_DEGREES.to_radians().sin_cos();
     let normal = |i: usize, j: usize| draws.normal((3 * i + j) as u64);
-    let x = Matrix::from_fn(N, 2, |i, j| [cos, sin][j] * normal(i, 0) + NOISE * normal(i, 1 + j));
-    let moved = Matrix::from_fn(N, 2, |i, j| x[(i, j)] + AWAY[j]);
+    let x = Matrix::from_fn(N_POINTS, 2, |i, j| [cos, sin][j] * normal(i, 0) + NOISE * normal(i, 1 + j));
+    let moved = Matrix::from_fn(N_POINTS, 2, |i, j| x[(i, j)] + MEAN_OFF_CENTRE[j]);
     lab.note(format!(
-        "Data: {N} points x = u z + e, u at {ANGLE} degrees, z of variance 1, e of standard deviation {NOISE}."
+        "Data: {N_POINTS} points x = u z + e, u at {LINE_DEGREES} degrees, z of variance 1, e of standard deviation {NOISE}."
     ))?;
     // The point with the largest residual is drawn.
     let mut sheet = Sheet::new("A point, its projection and its residual", 3);
@@ -99,16 +99,16 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     sheet.columns = 2;
     lab.figure("projection", &sheet)?;
     for (name, degrees) in ["not centred", "centred"].iter().zip(&found) {
-        // The angle of N points has the standard error sqrt(v w / N) / (v - w), here 0.6 degrees (v and w the two variances).
+        // The angle of N_POINTS points has the standard error sqrt(v w / N_POINTS) / (v - w), here 0.6 degrees (v and w the two variances).
         let (v, w) = (1.0 + NOISE * NOISE, NOISE * NOISE);
-        let error = ((v * w / N as f64).sqrt() / (v - w)).to_degrees();
-        let holds = (degrees - ANGLE).abs() <= 3.0 * error;
+        let error = ((v * w / N_POINTS as f64).sqrt() / (v - w)).to_degrees();
+        let holds = (degrees - LINE_DEGREES).abs() <= 3.0 * error;
         let quantity = format!("{name}: angle of the axis, degrees");
         lab.check(quantity, *degrees, "30", "within three standard errors, 1.8 degrees", holds)?;
     }
     let same = (found[3] - found[1]).abs();
     lab.check("translated, centred: change of the angle, degrees", same, "0", "at most 1e-9", same <= 1e-9)?;
-    let off = (found[2] - ANGLE).abs();
+    let off = (found[2] - LINE_DEGREES).abs();
     lab.check(
         "translated, not centred: error of the angle, degrees",
         off,

@@ -17,7 +17,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 };
 
 /// The weight, in units of the mean norm of a row, that keeps the subspace of the published patches.
-const WORKS: f64 = 0.01;
+const WEIGHT_THAT_WORKS: f64 = 0.01;
 
 fn run(lab: &mut Lab<'_>) -> Result<()> {
     let set = lab.patches()?;
@@ -103,15 +103,15 @@ fn weights(lab: &mut Lab<'_>, set: &PatchSet) -> Result<()> {
 /// Fig 18: three scales of the input, with a fixed weight (above) and a weight in units of the input (below).
 fn scales(lab: &mut Lab<'_>, set: &PatchSet) -> Result<()> {
     let length = length(set);
-    let fixed = WORKS * length;
+    let fixed = WEIGHT_THAT_WORKS * length;
     lab.note(format!(
-        "Mean length of a row: {length:.2}. The fixed weight is {fixed:.3}: what {WORKS} E|x| is at scale 1."
+        "Mean length of a row: {length:.2}. The fixed weight is {fixed:.3}: what {WEIGHT_THAT_WORKS} E|x| is at scale 1."
     ))?;
     let mut sheet = Sheet::new("Input times a factor: beta fixed (above), and in units of E|x| (below)", 3);
     let rows = [
         ("beta fixed", fixed, Units::Data),
-        ("beta in units of E|x|", WORKS, Units::None),
-        ("beta in units of E|x|, steps as published", WORKS, Units::Length),
+        ("beta in units of E|x|", WEIGHT_THAT_WORKS, Units::None),
+        ("beta in units of E|x|, steps as published", WEIGHT_THAT_WORKS, Units::Length),
     ];
     for (name, weight, units) in rows {
         let reference = learned_filters(lab, set, 1.0, weight, units)?;

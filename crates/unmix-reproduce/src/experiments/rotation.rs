@@ -25,7 +25,7 @@ pub(super) const OUTPUTS: Experiment = Experiment {
 };
 
 /// Weights below this are not shown.
-const LEAST: f64 = 0.2;
+const LEAST_SHOWN_WEIGHT: f64 = 0.2;
 
 fn run(lab: &mut Lab<'_>) -> Result<()> {
     let set = lab.patches()?;
@@ -36,7 +36,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
         Sheet::new("Filters of linear PCA (first), and the sigma-PCA filters that they are mixtures of", 2);
     let (mut distance, mut partners) = (0.0, 0usize);
     for i in 0..K {
-        let mut parts: Vec<usize> = (0..K).filter(|&j| r.row(j)[i].abs() > LEAST).collect();
+        let mut parts: Vec<usize> = (0..K).filter(|&j| r.row(j)[i].abs() > LEAST_SHOWN_WEIGHT).collect();
         parts.sort_by(|a, b| r.row(*b)[i].abs().total_cmp(&r.row(*a)[i].abs()));
         let far: f64 = parts.iter().map(|&j| (i as f64 - j as f64).abs()).sum();
         (distance, partners) = (distance + far, partners + parts.len());

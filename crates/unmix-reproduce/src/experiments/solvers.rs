@@ -152,8 +152,8 @@ const SOLVERS: [(&str, Solver, [f64; 3]); 4] = [
 const GAPS: [f64; 3] = [1e-3, 1e-6, 1e-10];
 
 /// Number of steps drawn, and maximum number counted.
-const DRAWN: usize = 300;
-const MOST: usize = 1500;
+const STEPS_DRAWN: usize = 300;
+const MOST_STEPS: usize = 1500;
 
 fn run(lab: &mut Lab<'_>) -> Result<()> {
     let mut sheet = Sheet::new("F - F* of solvers of one lasso", 2);
@@ -166,10 +166,10 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
 }
 
 /// Lower bound of the values drawn.
-const FLOOR: f64 = 1e-9;
+const LEAST_DRAWN_GAP: f64 = 1e-9;
 
 fn drawn(instance: &Instance, found: &[Measure]) -> Vec<(f64, f64)> {
-    let point = |(k, m): (usize, &Measure)| ((k + 1) as f64, instance.above(m).max(FLOOR));
+    let point = |(k, m): (usize, &Measure)| ((k + 1) as f64, instance.above(m).max(LEAST_DRAWN_GAP));
     found.iter().enumerate().map(point).collect()
 }
 
@@ -179,13 +179,14 @@ fn lines(lines: Vec<(String, Vec<(f64, f64)>)>) -> Content {
 
 /// `F - F*` after every step, with the bounds `L ||z*||² / k` and `4 L ||z*||² / (k + 1)²`.
 fn curves(lab: &mut Lab<'_>, one: &Instance, sheet: &mut Sheet) -> Result<()> {
-    let subgradients = [0.03, 0.1, 0.3, 1.0, 3.0].map(|c| one.steps(Solver::Subgradient(c), DRAWN, -1.0));
+    let subgradients =
+        [0.03, 0.1, 0.3, 1.0, 3.0].map(|c| one.steps(Solver::Subgradient(c), STEPS_DRAWN, -1.0));
     let least = |found: &Vec<Measure>| found.iter().map(|m| one.above(m)).fold(f64::INFINITY, f64::min);
     let best = subgradients.iter().min_by(|a, b| least(a).total_cmp(&least(b)));
     let mut all = vec![("subgradients".to_string(), drawn(one, best.map_or(&[][..], |b| b)))];
     let size = one.atoms.lipschitz() * one.size;
     for (name, solver, _) in SOLVERS {
-        let found = one.steps(solver, DRAWN, -1.0);
+        let found = one.steps(solver, STEPS_DRAWN, -1.0);
         let bound = |k: f64| match name {
             "ISTA" => Some((size / k, ".26")),
             "FISTA" => Some((4.0 * size / ((k + 1.0) * (k + 1.0)), ".45")),
@@ -209,7 +210,7 @@ fn curves(lab: &mut Lab<'_>, one: &Instance, sheet: &mut Sheet) -> Result<()> {
         all.push((name.into(), drawn(one, &found)));
     }
     let bound = |name: &str, f: &dyn Fn(f64) -> f64| {
-        (name.to_string(), (1..=DRAWN).map(|k| (k as f64, f(k as f64))).collect::<Vec<_>>())
+        (name.to_string(), (1..=STEPS_DRAWN).map(|k| (k as f64, f(k as f64))).collect::<Vec<_>>())
     };
     all.push(bound("bound of ISTA", &|k| size / k));
     all.push(bound("bound of FISTA", &|k| 4.0 * size / ((k + 1.0) * (k + 1.0))));
@@ -241,10 +242,12 @@ fn counts(lab: &mut Lab<'_>) -> Result<()> {
     let instances: Vec<Instance> = (0..N).map(|seed| instance(seed, 0.0)).collect();
     let mut medians = Vec::new();
     for (name, solver, published) in SOLVERS {
-        let found: Vec<Vec<Measure>> = instances.iter().map(|i| i.steps(solver, MOST, GAPS[2])).collect();
+        let found: Vec<Vec<Measure>> =
+            instances.iter().map(|i| i.steps(solver, MOST_STEPS, GAPS[2])).collect();
         for (gap, published) in GAPS.into_iter().zip(published) {
             let first = |found: &Vec<Measure>| found.iter().position(|m| m.relative_gap() <= gap);
-            let mut steps: Vec<f64> = found.iter().map(|f| first(f).map_or(MOST, |k| k + 1) as f64).collect();
+            let mut steps: Vec<f64> =
+                found.iter().map(|f| first(f).map_or(MOST_STEPS, |k| k + 1) as f64).collect();
             steps.sort_by(f64::total_cmp);
             let median = 0.5 * (steps[(N as usize - 1) / 2] + steps[N as usize / 2]);
             let near = (0.5 * published..=1.5 * published).contains(&median);

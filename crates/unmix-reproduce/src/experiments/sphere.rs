@@ -17,13 +17,13 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 };
 
 /// Number of directions on a half circle: four per degree.
-const ANGLES: usize = 720;
+const N_ANGLES: usize = 720;
 
 type Curve = Vec<(f64, f64)>;
 
 /// A function of the direction `(cos t, sin t)`, for t from 0 to 180 degrees.
 fn around(f: impl Fn(f64, f64) -> f64) -> Curve {
-    let degrees = (0..=ANGLES).map(|i| 180.0 * i as f64 / ANGLES as f64);
+    let degrees = (0..=N_ANGLES).map(|i| 180.0 * i as f64 / N_ANGLES as f64);
     degrees.map(|d| (d, f(d.to_radians().cos(), d.to_radians().sin()))).collect()
 }
 

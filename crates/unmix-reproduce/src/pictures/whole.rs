@@ -97,7 +97,7 @@ fn held(values: Vec<f64>, shape: Vec<usize>, name: &str) -> AnyRows<'static> {
 }
 
 /// Side of a synthetic picture, and the numbers of waves, down and across, of its patterns; the first is that of the mean.
-const MADE: usize = 16;
+const SYNTHETIC_SIDE: usize = 16;
 const WAVES: [(usize, usize); 13] =
     [(0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (2, 0), (1, 2), (2, 1), (2, 2), (0, 3), (3, 0), (1, 3), (3, 1)];
 
@@ -109,9 +109,10 @@ fn made(n: usize) -> PictureRows {
         size * (std::f64::consts::PI * frequency as f64 * (at as f64 + 0.5) / length as f64).cos()
     };
     let pattern = |(down, across): (usize, usize), j: usize| {
-        wave(down, j / MADE, MADE) * wave(across, j % MADE, MADE) / MADE as f64
+        wave(down, j / SYNTHETIC_SIDE, SYNTHETIC_SIDE) * wave(across, j % SYNTHETIC_SIDE, SYNTHETIC_SIDE)
+            / SYNTHETIC_SIDE as f64
     };
-    let patterns = Matrix::from_fn(WAVES.len(), MADE * MADE, |i, j| match i {
+    let patterns = Matrix::from_fn(WAVES.len(), SYNTHETIC_SIDE * SYNTHETIC_SIDE, |i, j| match i {
         0 => 0.8 * pattern(WAVES[0], j) + 0.6 * pattern((3, 3), j),
         i => pattern(WAVES[i], j),
     });
@@ -122,8 +123,8 @@ fn made(n: usize) -> PictureRows {
         j => (0.7f64.powi(j as i32 - 1) / all).sqrt() * wave(7 * j, i, n),
     });
     let values = unmix::internal::num::factor::multiply(&weights, &patterns).into_vec();
-    let shape = vec![MADE, MADE];
-    let origin = format!("{n} synthetic pictures, {MADE} x {MADE} pixels, sums of waves");
+    let shape = vec![SYNTHETIC_SIDE, SYNTHETIC_SIDE];
+    let origin = format!("{n} synthetic pictures, {SYNTHETIC_SIDE} x {SYNTHETIC_SIDE} pixels, sums of waves");
     PictureRows {
         rows: held(values, shape.clone(), "synthetic pictures"),
         shape,

@@ -6,16 +6,16 @@ use crate::num::Real;
 use crate::num::random::Stream;
 
 /// Number of rows without a code after which a unit is dead; or an epoch if that has fewer.
-pub(super) const ROWS: u64 = 1_000_000;
+pub(super) const DEAD_AFTER_ROWS: u64 = 1_000_000;
 /// Norm of the encoder vector of a resampled unit, relative to the mean norm of the others.
-const SHARE: f64 = 0.2;
+const RESAMPLED_NORM_SHARE: f64 = 0.2;
 /// First random stream of the draws of rows for resampled units.
-const BEGINS: u64 = 0x7361_6532;
+const RESAMPLING_STREAM: u64 = 0x7361_6532;
 
 /// As many rows of `sample` as there are `units`, drawn without replacement with probabilities proportional to the squares of their
 /// squared errors.
 fn drawn(squares: &[f64], units: usize, seed: u64, epoch: u64) -> Vec<usize> {
-    let draws = Stream::new(seed, BEGINS ^ (epoch << 32));
+    let draws = Stream::new(seed, RESAMPLING_STREAM ^ (epoch << 32));
     // Exponential times with these rates in ascending order are such a draw.
     let time = |i: usize| -draws.uniform(i as u64).ln() / (squares[i] * squares[i]).max(f64::MIN_POSITIVE);
     let mut rows: Vec<(f64, usize)> = (0..squares.len()).map(|i| (time(i), i)).collect();
@@ -41,7 +41,11 @@ pub(super) fn resample<T: Real>(
     dead.iter().for_each(|j| is_dead[*j as usize] = true);
     let lengths = (0..m).filter(|j| !is_dead[*j]).map(|j| norm(&parameters.encoder[j * p..(j + 1) * p]));
     let alive = m - dead.len();
-    let length = if alive > 0 { SHARE * lengths.sum::<f64>() / alive as f64 } else { SHARE };
+    let length = if alive > 0 {
+        RESAMPLED_NORM_SHARE * lengths.sum::<f64>() / alive as f64
+    } else {
+        RESAMPLED_NORM_SHARE
+    };
     let mut resampled = Vec::new();
     for (unit, i) in dead.iter().zip(drawn(&squares, dead.len(), seed, epoch)) {
         let row = sample[i * p..(i + 1) * p].iter().zip(&parameters.mean);

@@ -13,14 +13,14 @@ use crate::num::{Real, kernel, simd::SIMD_WIDTH, widest};
 
 /// A batch is dense if at least one of so many codes is not 0: the estimated ratio of the rates of products and of sums over active units. Gradients
 /// agree up to rounding errors, whichever way they are computed.
-const DENSE: u64 = 8;
+const MOST_CODES_PER_ACTIVE: u64 = 8;
 /// Atoms that one thread processes at a time.
-const ATOMS: usize = 64;
+const ATOMS_PER_TASK: usize = 64;
 
 /// Whether the gradient of a batch with `active` codes among `numbers` is computed by products. Only where the number of active units
 /// follows from a penalty on one set of pre-activations.
 pub(super) fn is_dense(activation: Activation, active: u64, numbers: usize) -> bool {
-    penalised(activation) && active * DENSE >= numbers as u64
+    penalised(activation) && active * MOST_CODES_PER_ACTIVE >= numbers as u64
 }
 
 /// Whether active units of a row are listed only where the batch is not dense.
@@ -153,17 +153,20 @@ impl<T: Real> DensePass<T> {
 
 /// Removes from the gradients of atoms, which have norm 1, the components along them.
 fn along_atoms_removed<T: Real>(gradients: &mut [T], atoms: &[T], p: usize) {
-    parallel::each(gradients.chunks_mut(ATOMS * p).zip(atoms.chunks(ATOMS * p)), |(gradients, atoms)| {
-        widest(
-            #[inline(always)]
-            || {
-                for (gradient, atom) in gradients.chunks_exact_mut(p).zip(atoms.chunks_exact(p)) {
-                    let along = dot(gradient, atom);
-                    add_multiple(gradient, T::default() - along, atom);
-                }
-            },
-        );
-    });
+    parallel::each(
+        gradients.chunks_mut(ATOMS_PER_TASK * p).zip(atoms.chunks(ATOMS_PER_TASK * p)),
+        |(gradients, atoms)| {
+            widest(
+                #[inline(always)]
+                || {
+                    for (gradient, atom) in gradients.chunks_exact_mut(p).zip(atoms.chunks_exact(p)) {
+                        let along = dot(gradient, atom);
+                        add_multiple(gradient, T::default() - along, atom);
+                    }
+                },
+            );
+        },
+    );
 }
 
 /// The sum of `values`, in an order that does not depend on memory alignment.

@@ -29,9 +29,9 @@ pub struct Evaluation {
 }
 
 /// Rows that one thread takes at a time.
-const ROWS: usize = 64;
+const ROWS_PER_PART: usize = 64;
 /// Number of such parts of the rows whose sums are stored at a time.
-const PARTS: usize = 64;
+const PARTS_HELD: usize = 64;
 
 impl Evaluation {
     /// The empty sum, for `m` units.
@@ -223,9 +223,9 @@ pub(crate) fn evaluate_until<T: Real>(
     };
     let mut all = Evaluation::new(m);
     // The sums of many parts would need more memory than the parameters of the model.
-    for x in x.chunks(ROWS * PARTS * p) {
+    for x in x.chunks(ROWS_PER_PART * PARTS_HELD * p) {
         let parts: Vec<Evaluation> =
-            parallel::map(x.chunks(ROWS * p), part).into_iter().collect::<Option<_>>()?;
+            parallel::map(x.chunks(ROWS_PER_PART * p), part).into_iter().collect::<Option<_>>()?;
         parts.into_iter().for_each(|part| all.merge(part));
     }
     Some(all)
@@ -246,8 +246,8 @@ pub(crate) fn near_duplicates(atoms: &Matrix<f64>, least: f64) -> f64 {
             .collect(),
     );
     let across = unit.transposed();
-    let near = parallel::map(0..m.div_ceil(ROWS), |part| {
-        let rows = part * ROWS..((part + 1) * ROWS).min(m);
+    let near = parallel::map(0..m.div_ceil(ROWS_PER_PART), |part| {
+        let rows = part * ROWS_PER_PART..((part + 1) * ROWS_PER_PART).min(m);
         let mut products = vec![0.0; rows.len() * m];
         let some = &unit.as_slice()[rows.start * p..rows.end * p];
         kernel::product(&mut products, some, across.as_slice(), rows.len(), p, m);

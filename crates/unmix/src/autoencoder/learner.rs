@@ -1,6 +1,6 @@
 //! An autoencoder as a learner: state besides the parameters.
 
-use super::dead::{ROWS, resample};
+use super::dead::{DEAD_AFTER_ROWS, resample};
 use super::parameters::{Parameters, norm};
 use super::pass::{Pass, Penalty, Terms};
 use super::penalty_control::{PenaltyControl, PenaltyController};
@@ -95,11 +95,11 @@ impl<T: Real> AutoencoderState<T> {
 }
 
 /// Learning rate of the log thresholds, relative to that of the other parameters: with the same rate, thresholds change too slowly.
-const FASTER: f64 = 10.0;
+const THRESHOLD_RATE_FACTOR: f64 = 10.0;
 /// A loss larger than this multiple of the loss of reconstructing every row by the mean counts as divergence.
-const BOUND: f64 = 1e6;
+const DIVERGED_LOSS_RATIO: f64 = 1e6;
 /// Fraction of the epochs after which no unit is resampled.
-const LAST: f64 = 0.7;
+const RESAMPLED_SHARE_OF_EPOCHS: f64 = 0.7;
 
 /// An autoencoder in training, and buffers of one step.
 pub(crate) struct AutoencoderLearner<T: Real> {
@@ -124,7 +124,7 @@ impl<T: Real> AutoencoderLearner<T> {
 
     /// Number of rows without a code after which a unit is dead.
     fn window(&self) -> u64 {
-        self.how.n_rows.min(ROWS)
+        self.how.n_rows.min(DEAD_AFTER_ROWS)
     }
 
     /// Dead units, in ascending order.
@@ -168,7 +168,7 @@ impl<T: Real> Learner<T> for AutoencoderLearner<T> {
             *since = if *fired > 0 { 0 } else { *since + n };
         }
         state.active = (state.active.0 + coded.l0 * n as f64, state.active.1 + n as f64);
-        if loss.is_finite() && loss <= BOUND * self.how.half_square {
+        if loss.is_finite() && loss <= DIVERGED_LOSS_RATIO * self.how.half_square {
             return Ok(Some(loss));
         }
         Err(self.diverged(batch.position.epoch, &format!("the loss grew to {loss:.1e}")))
@@ -188,7 +188,7 @@ impl<T: Real> Learner<T> for AutoencoderLearner<T> {
         updates.take(&mut to.mean, &by.mean);
         if !to.log_threshold.is_empty() {
             updates.forget_some(&units, to.log_threshold.len());
-            updates.take_at(FASTER, &mut to.log_threshold, &by.log_threshold);
+            updates.take_at(THRESHOLD_RATE_FACTOR, &mut to.log_threshold, &by.log_threshold);
         }
         if !to.magnitude.is_empty() {
             updates.forget_some(&units, to.magnitude.len());
@@ -227,7 +227,7 @@ impl<T: Real> Learner<T> for AutoencoderLearner<T> {
         }
         let dead = self.dead_units(state);
         state.dead.push(dead.len() as u64);
-        let early = ((epoch + 1) as f64) < LAST * self.how.max_epochs as f64;
+        let early = ((epoch + 1) as f64) < RESAMPLED_SHARE_OF_EPOCHS * self.how.max_epochs as f64;
         if self.how.dead == DeadUnit::Resample && early && !dead.is_empty() {
             let (how, parameters) = (&self.how, &mut state.parameters);
             let of_epoch = (how.seed, epoch);

@@ -26,7 +26,7 @@ pub(crate) struct Parameters<T: Real> {
 }
 
 /// Stream of the random atoms.
-const ATOMS: u64 = 0x7361_6531;
+const ATOM_STREAM: u64 = 0x7361_6531;
 
 impl<T: Real> Parameters<T> {
     /// Normalised atoms, the transposed atoms as encoder, biases 0, thresholds `threshold`.
@@ -81,7 +81,7 @@ pub(super) fn norm<T: Real>(x: &[T]) -> f64 {
 
 /// `m` atoms: first those `given` that are non-zero, then Gaussian random ones.
 pub fn random_atoms(m: usize, p: usize, given: &[f64], seed: u64) -> Matrix<f64> {
-    let draws = Stream::new(seed, ATOMS);
+    let draws = Stream::new(seed, ATOM_STREAM);
     Matrix::from_vec(
         m,
         p,

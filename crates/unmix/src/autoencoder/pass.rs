@@ -3,7 +3,7 @@
 use super::Activation;
 use super::dense::{BatchRows, DensePass, is_dense, penalised};
 use super::parameters::Parameters;
-use super::rows::{ActiveUnits, BatchConstants, BatchInputs, SLICE, SliceBuffers};
+use super::rows::{ActiveUnits, BatchConstants, BatchInputs, ROWS_PER_SLICE, SliceBuffers};
 use super::select::bound;
 use super::units::{ByUnit, Rows};
 use crate::num::Real;
@@ -65,7 +65,7 @@ impl<T: Real> Pass<T> {
         self.residual.resize(self.n * p, T::default());
         self.dead_residual.resize(self.n * p, T::default());
         self.u.resize(self.n * m, T::default());
-        self.slices.resize_with(self.n.div_ceil(SLICE), ActiveUnits::default);
+        self.slices.resize_with(self.n.div_ceil(ROWS_PER_SLICE), ActiveUnits::default);
         let ready = std::mem::take(&mut self.ready);
         let inputs = batch_inputs(parameters, &ready, terms, Penalty::default(), &[]);
         self.each(x, p, m, |touched, x, part| touched.encode(&inputs, x, part));
@@ -93,7 +93,7 @@ impl<T: Real> Pass<T> {
         let wanted = terms.l0 * self.n;
         let mut tops: Vec<T> = self.slices.iter().flat_map(|s| s.tops.iter().copied()).collect();
         let least = bound(&mut tops, wanted);
-        parallel::each(self.slices.iter_mut().zip(self.u.chunks(SLICE * m)), |(touched, u)| {
+        parallel::each(self.slices.iter_mut().zip(self.u.chunks(ROWS_PER_SLICE * m)), |(touched, u)| {
             touched.candidates(u, m, least);
         });
         let mut all: Vec<T> = self.slices.iter().flat_map(|s| s.found.iter().map(|f| f.1)).collect();
@@ -190,12 +190,15 @@ impl<T: Real> Pass<T> {
         m: usize,
         work: impl Fn(&mut ActiveUnits<T>, &[T], &mut SliceBuffers<'_, T>) + Sync,
     ) {
-        let buffers = self.centred.chunks_mut(SLICE * p).zip(self.u.chunks_mut(SLICE * m));
-        let residuals = self.residual.chunks_mut(SLICE * p).zip(self.dead_residual.chunks_mut(SLICE * p));
+        let buffers = self.centred.chunks_mut(ROWS_PER_SLICE * p).zip(self.u.chunks_mut(ROWS_PER_SLICE * m));
+        let residuals = self
+            .residual
+            .chunks_mut(ROWS_PER_SLICE * p)
+            .zip(self.dead_residual.chunks_mut(ROWS_PER_SLICE * p));
         let slices = self.slices.iter_mut().zip(buffers.zip(residuals)).enumerate();
         parallel::each(slices, |(number, (touched, ((centred, u), (residual, dead_residual))))| {
             let rows = centred.len();
-            let x = if x.is_empty() { x } else { &x[number * SLICE * p..][..rows] };
+            let x = if x.is_empty() { x } else { &x[number * ROWS_PER_SLICE * p..][..rows] };
             work(touched, x, &mut SliceBuffers { centred, u, residual, dead_residual });
         });
     }

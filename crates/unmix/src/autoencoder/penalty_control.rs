@@ -3,18 +3,18 @@
 use serde::{Deserialize, Serialize};
 
 /// Weight of the last batch in the running mean of the number of active units.
-const RATE: f64 = 0.1;
+const NEW_BATCH_WEIGHT: f64 = 0.1;
 /// Gain of the integral term: `alpha` follows the error and its change; with the integral term alone it oscillates.
-const INTEGRAL: f64 = 0.01;
-const PROPORTIONAL: f64 = 0.5;
+const INTEGRAL_GAIN: f64 = 0.01;
+const PROPORTIONAL_GAIN: f64 = 0.5;
 /// Maximum change of `log alpha` in a step.
-const LARGEST: f64 = 0.1;
+const LARGEST_LOG_ALPHA_STEP: f64 = 0.1;
 /// Weight of the relative error of the number of active units of `Jumprelu`.
-const SIGNED: f64 = 5.0;
+const JUMPRELU_ERROR_WEIGHT: f64 = 5.0;
 /// Fraction of the steps over which the penalty increases to its weight.
 pub(super) const WARM_UP: f64 = 0.05;
 /// Fraction of the steps at the end in which `alpha` is constant.
-const FROZEN: f64 = 0.2;
+const FROZEN_SHARE_OF_STEPS: f64 = 0.2;
 
 /// Control of the weight of the penalty.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,7 +45,7 @@ impl PenaltyController {
 
     /// The weight at step `step`, counted from 1, whose batch has `now` active units per row.
     pub(super) fn weight(&mut self, how: &PenaltyControl, step: u64, now: f64) -> f64 {
-        let mean = self.l0.map_or(now, |l0| (1.0 - RATE) * l0 + RATE * now);
+        let mean = self.l0.map_or(now, |l0| (1.0 - NEW_BATCH_WEIGHT) * l0 + NEW_BATCH_WEIGHT * now);
         let first = self.l0.is_none();
         self.l0 = Some(mean);
         let at = step as f64;
@@ -53,16 +53,16 @@ impl PenaltyController {
         let share = within(WARM_UP).map_or(1.0, |warm| (at / warm.max(1.0)).min(1.0));
         let Some(wanted) = how.l0 else { return self.alpha * share };
         if how.signed {
-            self.alpha = SIGNED * (mean / wanted - 1.0);
+            self.alpha = JUMPRELU_ERROR_WEIGHT * (mean / wanted - 1.0);
             return self.alpha;
         }
         let error = (mean.max(1e-3) / wanted).ln();
         let before = if first { error } else { self.error };
         let moves = within(WARM_UP).is_none_or(|warm| at > warm)
-            && within(1.0 - FROZEN).is_none_or(|frozen| at < frozen);
+            && within(1.0 - FROZEN_SHARE_OF_STEPS).is_none_or(|frozen| at < frozen);
         if moves {
-            let by = INTEGRAL * error + PROPORTIONAL * (error - before);
-            self.alpha *= by.clamp(-LARGEST, LARGEST).exp();
+            let by = INTEGRAL_GAIN * error + PROPORTIONAL_GAIN * (error - before);
+            self.alpha *= by.clamp(-LARGEST_LOG_ALPHA_STEP, LARGEST_LOG_ALPHA_STEP).exp();
         }
         self.error = error;
         self.alpha * share

@@ -8,7 +8,7 @@ use crate::num::simd::{SIMD_WIDTH, add_multiple};
 use crate::num::{Real, widest};
 
 /// Rows that one thread processes at a time.
-pub(super) const SLICE: usize = 32;
+pub(super) const ROWS_PER_SLICE: usize = 32;
 
 /// An active unit of a row.
 #[derive(Clone, Copy, Debug, Default)]
@@ -337,9 +337,10 @@ impl<T: Real> ActiveUnits<T> {
             add_multiple(to, *z, parameters.atom(*unit as usize));
         }
         if !self.found.is_empty() {
-            self.loss[2] += 0.5 * AUX * to.iter().map(|e| e.to_f64() * e.to_f64()).sum::<f64>();
+            self.loss[2] +=
+                0.5 * AUXILIARY_LOSS_WEIGHT * to.iter().map(|e| e.to_f64() * e.to_f64()).sum::<f64>();
         }
-        let scale = T::from_f64(AUX * over);
+        let scale = T::from_f64(AUXILIARY_LOSS_WEIGHT * over);
         to.iter_mut().for_each(|e| *e *= scale);
         for (unit, z) in &self.found {
             let slope = dot(to, parameters.atom(*unit as usize));
@@ -351,4 +352,4 @@ impl<T: Real> ActiveUnits<T> {
 }
 
 /// Weight of the auxiliary loss of dead units relative to the reconstruction loss.
-pub(super) const AUX: f64 = 1.0 / 32.0;
+pub(super) const AUXILIARY_LOSS_WEIGHT: f64 = 1.0 / 32.0;

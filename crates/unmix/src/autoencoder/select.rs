@@ -5,12 +5,12 @@ use crate::num::simd::SIMD_WIDTH;
 use std::cmp::Ordering;
 
 /// Numbers of a group: one lane of this many cells.
-const DEEP: usize = 8;
+const NUMBERS_PER_GROUP: usize = 8;
 
 /// Appends the maxima of the groups of `u`.
 #[inline(always)]
 pub(super) fn maxima<T: Real>(u: &[T], tops: &mut Vec<T>) {
-    let mut blocks = u.chunks_exact(DEEP * SIMD_WIDTH);
+    let mut blocks = u.chunks_exact(NUMBERS_PER_GROUP * SIMD_WIDTH);
     for block in &mut blocks {
         let cells = block.as_chunks::<SIMD_WIDTH>().0;
         let mut top = cells[0];

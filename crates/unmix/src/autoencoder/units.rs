@@ -2,13 +2,13 @@
 
 use super::Activation;
 use super::parameters::Parameters;
-use super::rows::{ActiveUnits, Entry, SLICE, dot};
+use super::rows::{ActiveUnits, Entry, ROWS_PER_SLICE, dot};
 use crate::num::parallel;
 use crate::num::simd::add_multiple;
 use crate::num::{Real, widest};
 
 /// Units that one thread processes at a time.
-const UNITS: usize = 32;
+const UNITS_PER_TASK: usize = 32;
 
 /// Entries by unit: rows ascend within each unit.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +35,7 @@ impl<T: Real> ByUnit<T> {
                 if dead { (&slice.dead_ends, &slice.dead) } else { (&slice.ends, &slice.entries) };
             let mut first = 0;
             for (i, end) in ends.iter().enumerate() {
-                let row = (number * SLICE + i) as u32;
+                let row = (number * ROWS_PER_SLICE + i) as u32;
                 for entry in &entries[first..*end] {
                     let place = &mut self.starts[entry.unit as usize + 1];
                     self.entries[*place] = (row, *entry);
@@ -88,10 +88,10 @@ impl<T: Real> Rows<'_, T> {
     ) {
         let (p, m) = (parameters.n_features(), parameters.n_units());
         let mut sums = vec![Sums::default(); m];
-        let mut by_mean = vec![0.0f64; m.div_ceil(UNITS) * p];
-        let width = UNITS * p;
+        let mut by_mean = vec![0.0f64; m.div_ceil(UNITS_PER_TASK) * p];
+        let width = UNITS_PER_TASK * p;
         let decoders = to.decoder.chunks_mut(width).zip(to.encoder.chunks_mut(width));
-        let others = sums.chunks_mut(UNITS).zip(by_mean.chunks_mut(p));
+        let others = sums.chunks_mut(UNITS_PER_TASK).zip(by_mean.chunks_mut(p));
         let units = decoders.zip(others).enumerate();
         parallel::each(units, |(number, ((decoder, encoder), (sums, by_mean)))| {
             widest(
@@ -99,7 +99,7 @@ impl<T: Real> Rows<'_, T> {
                 || {
                     let each = decoder.chunks_exact_mut(p).zip(encoder.chunks_exact_mut(p)).zip(sums);
                     for (i, ((decoder, encoder), sums)) in each.enumerate() {
-                        let j = number * UNITS + i;
+                        let j = number * UNITS_PER_TASK + i;
                         *sums = self.unit(activation, parameters, j, decoder, encoder);
                         if sums.slope != 0.0 {
                             let row = &parameters.encoder[j * p..(j + 1) * p];

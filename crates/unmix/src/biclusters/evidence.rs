@@ -10,7 +10,7 @@ use crate::stats::{Gather, GatherMoments, Packer, Partial, Unpacker};
 use std::borrow::Cow;
 
 /// Standard deviations at which cells are clipped, so that a few extreme cells are not a module.
-const ENDS: f64 = 3.0;
+const CLIPPED_AT_DEVIATIONS: f64 = 3.0;
 
 /// Mean and standard deviation of every column.
 #[derive(Clone, Debug)]
@@ -34,7 +34,11 @@ impl Columns {
     /// The cell of a column in its standard deviations, clipped.
     fn standard(&self, column: usize, x: f64) -> f64 {
         let deviation = self.deviations[column];
-        if deviation > 0.0 { ((x - self.means[column]) / deviation).clamp(-ENDS, ENDS) } else { 0.0 }
+        if deviation > 0.0 {
+            ((x - self.means[column]) / deviation).clamp(-CLIPPED_AT_DEVIATIONS, CLIPPED_AT_DEVIATIONS)
+        } else {
+            0.0
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::num::Real;
 use crate::num::random::Stream;
 
 /// First random stream of permutations, distinct from those of other draws.
-const PERMUTED: u64 = 1 << 40;
+const PERMUTATION_STREAM: u64 = 1 << 40;
 
 /// The rows, row-major, with each column permuted independently.
 pub(super) fn permuted<T: Real>(
@@ -28,7 +28,7 @@ pub(super) fn permuted<T: Real>(
     let mut column = vec![T::default(); n as usize];
     for j in 0..p {
         column.iter_mut().zip(numbers[j..].iter().step_by(p)).for_each(|(c, x)| *c = *x);
-        Stream::new(seed, PERMUTED + (permutation * p + j) as u64).shuffle(0, &mut column);
+        Stream::new(seed, PERMUTATION_STREAM + (permutation * p + j) as u64).shuffle(0, &mut column);
         column.iter().zip(numbers[j..].iter_mut().step_by(p)).for_each(|(c, x)| *x = *c);
     }
     Ok(numbers)

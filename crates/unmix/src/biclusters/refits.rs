@@ -121,7 +121,7 @@ fn begun_from(model: &Model, init: &str) -> Option<Map<String, Value>> {
 }
 
 /// First random stream for the order of loadings, distinct from those of other draws.
-const CHANCE: u64 = 1 << 41;
+const CHANCE_STREAM: u64 = 1 << 41;
 
 /// For each group, the smaller of the two cosines with the nearest unit of a fit to either half of the rows; and the mean of the same for
 /// loadings in random order. None if there are too few rows.
@@ -136,9 +136,9 @@ fn halves<T: Real>(
 where
     for<'b> AnyRows<'b>: From<Rows<'b, T>>,
 {
-    const FEWEST: u64 = 4;
+    const FEWEST_ROWS: u64 = 4;
     let (n, k) = (source.n_rows(), model.n_codes());
-    if n < FEWEST || groups.is_empty() {
+    if n < FEWEST_ROWS || groups.is_empty() {
         return Ok((None, None));
     }
     let following = rows.picked(consecutive(n, k), run)?;
@@ -165,7 +165,7 @@ where
     let own: Vec<f64> = groups.iter().map(|g| agreement(&g[0].loadings)).collect();
     let by_chance = |(i, g): (usize, &Vec<Unit>)| {
         let mut loadings = g[0].loadings.clone();
-        Stream::new(run.seed, CHANCE + i as u64).shuffle(0, &mut loadings);
+        Stream::new(run.seed, CHANCE_STREAM + i as u64).shuffle(0, &mut loadings);
         agreement(&loadings)
     };
     let chance = groups.iter().enumerate().map(by_chance).sum::<f64>() / groups.len() as f64;

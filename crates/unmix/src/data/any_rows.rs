@@ -1,6 +1,7 @@
 //! Rows whose number type, `f32` or `f64`, is known at run time only.
 
 use super::raw::RawArray;
+use super::rows::values::UsedRows;
 use super::rows::{Features, Rows, SelectedRows};
 use crate::error::{Error, Result, counted};
 use crate::num::Dtype;
@@ -146,6 +147,12 @@ impl<'a> AnyRows<'a> {
     /// See [`Rows::selection`].
     pub fn selection(&self) -> Option<&SelectedRows> {
         with_rows!(self, rows => rows.selection())
+    }
+
+    /// See [`Rows::used`].
+    #[doc(hidden)]
+    pub fn used(&self) -> UsedRows<'_> {
+        with_rows!(self, rows => rows.used())
     }
 
     /// See [`Rows::with_notes`].

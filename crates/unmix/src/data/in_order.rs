@@ -6,7 +6,7 @@ use crate::num::Real;
 use crate::run::{Outcome, Run};
 
 /// Number of rows read at once: large enough that reading costs little, small enough that a time limit is met within some steps.
-const TOGETHER: usize = 1024;
+const ROWS_PER_READ: usize = 1024;
 
 impl<T: Real> Rows<'_, T> {
     /// Calls `add` with consecutive rows from the first to the last, at most 1024 at a time, and returns how the pass ended: where the run
@@ -28,7 +28,7 @@ impl<T: Real> Rows<'_, T> {
         let (mut buffer, mut done) = (Vec::new(), 0u64);
         loop {
             buffer.clear();
-            let n = stream.read(TOGETHER, &mut buffer)?;
+            let n = stream.read(ROWS_PER_READ, &mut buffer)?;
             if n == 0 {
                 return Ok(Outcome::Completed);
             }

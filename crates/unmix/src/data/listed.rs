@@ -3,12 +3,13 @@
 use super::Features;
 
 /// Number of names in a list.
-const SHOWN: usize = 8;
+const MOST_NAMES: usize = 8;
 
 /// Names in a message: the first eight, and the number of all of them if there are more, as in "a, b, c, d, e, f, g, h, ... (12 in all)".
 pub fn listed<S: AsRef<str>>(names: &[S]) -> String {
-    let first: Vec<&str> = names.iter().take(SHOWN).map(AsRef::as_ref).collect();
-    let more = if names.len() > SHOWN { format!(", ... ({} in all)", names.len()) } else { String::new() };
+    let first: Vec<&str> = names.iter().take(MOST_NAMES).map(AsRef::as_ref).collect();
+    let more =
+        if names.len() > MOST_NAMES { format!(", ... ({} in all)", names.len()) } else { String::new() };
     first.join(", ") + &more
 }
 

@@ -40,11 +40,14 @@ pub use listed::listed;
 pub(crate) use merge_stack::MergeStack;
 pub use npy::{NpyHeader, NpyWriter, npy_header, npy_preamble, open_npy, write_npy};
 pub use owned_rows::OwnedRows;
-pub(crate) use projected::{KEPT, Map, Projected};
+pub(crate) use projected::{MOST_BYTES_KEPT, Map, Projected};
 pub use raw::{Axes, NumberType, RawArray};
 pub use remote::Workers;
+// Values that are given for rows, for the readers, the program and the Python package, which take them from files and arrays.
+#[doc(hidden)]
+pub use rows::values::{RowValues, UsedRows};
 pub use rows::{Features, Rows, SelectedRows};
-pub use sink::{Sink, VecSink};
+pub use sink::{EntrySink, RowEntries, Sink, VecSink};
 pub use source::{Forward, PutRows, RandomAccess, Source, Stream};
 pub use sparse::{Index, Sparse};
 pub(crate) use spool::Scattered;

@@ -46,7 +46,7 @@ impl NpyHeader {
 }
 
 const MAGIC: &[u8] = b"\x93NUMPY";
-const AGAIN: &str = "write it again with numpy.save";
+const REMEDY: &str = "write it again with numpy.save";
 
 /// Reads and validates the header.
 ///
@@ -61,10 +61,10 @@ pub fn npy_header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
     let have = bytes.len().min(12) as usize;
     bytes.read_at(0, &mut start[..have])?;
     if have == 0 {
-        return Err(wrong("it is empty".into(), AGAIN));
+        return Err(wrong("it is empty".into(), REMEDY));
     }
     if have < 10 || &start[..6] != MAGIC {
-        return Err(wrong("it does not start with the signature of a .npy file".into(), AGAIN));
+        return Err(wrong("it does not start with the signature of a .npy file".into(), REMEDY));
     }
     let (length, at) = match start[6] {
         1 => (u16::from_le_bytes([start[8], start[9]]) as u64, 10),
@@ -72,7 +72,7 @@ pub fn npy_header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
         v => {
             return Err(wrong(
                 format!("its format version is {v}, but only versions 1 to 3 are supported"),
-                AGAIN,
+                REMEDY,
             ));
         }
     };
@@ -83,12 +83,12 @@ pub fn npy_header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
             .with(|details| (details.need, details.got) = (Some(length), Some(bytes.len()))));
     }
     if length > 1 << 20 {
-        return Err(wrong(format!("its header declares a length of {length} bytes"), AGAIN));
+        return Err(wrong(format!("its header declares a length of {length} bytes"), REMEDY));
     }
     let mut text = vec![0; length as usize];
     bytes.read_at(at, &mut text)?;
     let text = String::from_utf8_lossy(&text).into_owned();
-    let (number, fortran, shape) = parse(&text).map_err(|found| wrong(found, AGAIN))?;
+    let (number, fortran, shape) = parse(&text).map_err(|found| wrong(found, REMEDY))?;
     Ok(NpyHeader { number, fortran, shape, start: at + length })
 }
 
@@ -202,7 +202,7 @@ pub struct NpyWriter {
 
 /// Reserved length of the header, a multiple of 64 as numpy requires, with space for any number of rows, which is written at the
 /// end.
-const HEADER: usize = 192;
+const HEADER_BYTES: usize = 192;
 
 impl NpyWriter {
     /// Begins a file of rows, each of shape `trailing` (as in `[50]` or `[28, 28]`).
@@ -219,7 +219,7 @@ impl NpyWriter {
             empty_rows: 0,
             buffer: Vec::new(),
         };
-        writer.file.put(&[0; HEADER])?;
+        writer.file.put(&[0; HEADER_BYTES])?;
         Ok(writer)
     }
 
@@ -276,12 +276,12 @@ pub fn npy_preamble(dtype: Dtype, n_rows: u64, trailing: &[usize]) -> Vec<u8> {
     let comma = if shape.len() == 1 { "," } else { "" };
     let (size, shape) = (dtype.size(), shape.join(", "));
     let dictionary = format!("{{'descr': '<f{size}', 'fortran_order': False, 'shape': ({shape}{comma}), }}");
-    let mut header = Vec::with_capacity(HEADER);
+    let mut header = Vec::with_capacity(HEADER_BYTES);
     header.extend_from_slice(MAGIC);
     header.extend_from_slice(&[1, 0]);
-    header.extend_from_slice(&((HEADER - 10) as u16).to_le_bytes());
+    header.extend_from_slice(&((HEADER_BYTES - 10) as u16).to_le_bytes());
     header.extend_from_slice(dictionary.as_bytes());
-    header.resize(HEADER - 1, b' ');
+    header.resize(HEADER_BYTES - 1, b' ');
     header.push(b'\n');
     header
 }

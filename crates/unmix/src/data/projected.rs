@@ -16,7 +16,7 @@ use std::ops::Range;
 
 /// Maximum number of bytes of coordinates for which methods make a [`Projected`], which keeps them in memory; beyond it they compute
 /// coordinates in every pass. The decision depends on the shape alone, so that rows in memory and rows in a file take the same path.
-pub(crate) const KEPT: u64 = 1 << 30;
+pub(crate) const MOST_BYTES_KEPT: u64 = 1 << 30;
 
 /// The affine map from rows to coordinates.
 #[derive(Clone, Debug)]

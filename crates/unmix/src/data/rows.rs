@@ -4,6 +4,7 @@ mod missing;
 mod prepare;
 mod range;
 mod selected;
+pub(super) mod values;
 
 pub use selected::SelectedRows;
 
@@ -18,6 +19,10 @@ use crate::run::Run;
 use crate::stats::GatherRows;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use values::RowValues;
+
+/// The weights of rows, for messages.
+const WEIGHTS: RowValues<'static> = RowValues { name: "sample_weight", one: "weight", file: None };
 
 /// Names of the columns and shape of a sample.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -106,14 +111,17 @@ impl<'a, T: Real> Rows<'a, T> {
     /// A weight that is negative or not a finite number, with its row; more or fewer weights than rows, unless they are those of all rows of
     /// the file from which these were [selected](Self::selected).
     pub fn weighted(mut self, weights: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
-        let weights = self.weights_of_selected(weights.into());
+        let given: Cow<'a, [f64]> = weights.into();
+        let weights = match self.used().chosen(given.len() as u64, WEIGHTS)? {
+            Some(selected) => Cow::Owned(selected.of(&given)),
+            None => given,
+        };
         if let Some((row, w)) = weights.iter().enumerate().find(|(_, w)| !(w.is_finite() && **w >= 0.0)) {
             let got = format!("{w} in row {}", self.number_of(row as u64));
             let remedy = "correct that weight; 0 leaves the row out";
             return Err(Error::setting("sample_weight", got, "must be finite and non-negative", remedy));
         }
         self.weights = Some(weights);
-        self.check_weights()?;
         Ok(self)
     }
 
@@ -149,15 +157,8 @@ impl<'a, T: Real> Rows<'a, T> {
 
     /// Refuses weights whose number differs from the number of rows, `n`.
     pub(crate) fn check_weights_of(&self, n: u64) -> Result<()> {
-        let Some(weights) = self.weights.as_ref().filter(|w| w.len() as u64 != n) else { return Ok(()) };
-        let why = format!("must have one weight for each of the {}", self.rows_in_words(n));
-        let got = format!("{} weight{}", weights.len(), if weights.len() == 1 { "" } else { "s" });
-        Err(Error::setting(
-            "sample_weight",
-            got,
-            why,
-            "give a weight for each row that is read, and for no other",
-        ))
+        let other = self.weights().map(|w| w.len() as u64).filter(|given| *given != n);
+        other.map_or(Ok(()), |given| Err(self.used().refused(n, given, WEIGHTS)))
     }
 
     pub(super) fn with_names(mut self, names: Vec<String>) -> Self {

@@ -2,6 +2,7 @@
 
 use super::NpyWriter;
 use crate::error::Result;
+use crate::num::Real;
 
 /// Receiver of mapped rows, in order.
 pub trait Sink<U> {
@@ -25,6 +26,47 @@ pub trait Sink<U> {
     /// As for [`put`](Self::put).
     fn put_all(&mut self, rows: Vec<U>) -> Result<()> {
         self.put(&rows)
+    }
+
+    /// The receiver of entries that are not 0, of a sink that keeps no others: a pass then collects them on the threads that compute the rows, and
+    /// passes them to it in place of the rows.
+    fn entries(&mut self) -> Option<&mut dyn EntrySink<U>> {
+        None
+    }
+}
+
+/// Receiver of the entries of mapped rows that are not 0, in order.
+pub trait EntrySink<U> {
+    /// Takes the entries of the next rows.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sink::put`].
+    fn put_entries(&mut self, rows: RowEntries<U>) -> Result<()>;
+}
+
+/// The entries of consecutive rows that are not 0.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct RowEntries<U> {
+    /// The entries, row by row.
+    pub values: Vec<U>,
+    /// The column of each.
+    pub columns: Vec<u32>,
+    /// The number of entries up to the end of each row.
+    pub ends: Vec<usize>,
+}
+
+impl<U: Real> RowEntries<U> {
+    /// Appends rows of `width` numbers.
+    pub fn push(&mut self, rows: &[U], width: usize) {
+        for row in rows.chunks_exact(width.max(1)) {
+            for (j, x) in (0..).zip(row).filter(|(_, x)| **x != U::default()) {
+                self.values.push(*x);
+                self.columns.push(j);
+            }
+            self.ends.push(self.values.len());
+        }
     }
 }
 

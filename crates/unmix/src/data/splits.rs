@@ -12,11 +12,11 @@
 use crate::num::random::Stream;
 
 /// First random stream of the splits.
-const SPLITS: u64 = 1 << 21;
+const SPLIT_STREAM: u64 = 1 << 21;
 /// First random stream of the resamples.
-const RESAMPLES: u64 = 1 << 22;
+const RESAMPLE_STREAM: u64 = 1 << 22;
 /// Random stream of the rows on which codes are compared.
-const SAMPLE: u64 = 41;
+const SAMPLE_STREAM: u64 = 41;
 
 /// Autocorrelation of consecutive rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,9 +28,9 @@ pub(crate) struct Autocorrelation {
 }
 
 /// Minimum number of blocks for an estimate of their variance.
-pub(crate) const FEWEST: usize = 32;
+pub(crate) const FEWEST_BLOCKS: usize = 32;
 /// Significance threshold in standard errors above the value for independent rows; large, because many quantities are tested.
-const CLEAR: f64 = 5.0;
+const SIGNIFICANT_ERRORS: f64 = 5.0;
 
 impl Autocorrelation {
     /// From row-major codes of consecutive rows, `k` for each row; `n` is the total number of rows.
@@ -62,8 +62,9 @@ impl Autocorrelation {
 /// The autocorrelation time estimated from the block variances of a series of `seen` numbers; none if they do not differ
 /// significantly from those of independent numbers.
 fn clear_time(found: &[(usize, f64)], seen: usize) -> Option<f64> {
-    let clear =
-        |&(length, ratio): &(usize, f64)| ratio > 1.0 + CLEAR * (2.0 * length as f64 / seen as f64).sqrt();
+    let clear = |&(length, ratio): &(usize, f64)| {
+        ratio > 1.0 + SIGNIFICANT_ERRORS * (2.0 * length as f64 / seen as f64).sqrt()
+    };
     found.iter().any(clear).then(|| found.iter().fold(1.0f64, |m, (_, ratio)| m.max(*ratio)))
 }
 
@@ -89,7 +90,7 @@ pub(crate) fn block_variance_ratios(mut series: Vec<f64>) -> Vec<(usize, f64)> {
     if alone <= 0.0 {
         return out;
     }
-    while series.len() / 2 >= FEWEST {
+    while series.len() / 2 >= FEWEST_BLOCKS {
         series = series.chunks_exact(2).map(|pair| pair[0] + pair[1]).collect();
         length *= 2;
         out.push((length, variance(&series) / (alone * length as f64)));
@@ -112,7 +113,7 @@ pub(crate) fn consecutive(n: u64, k: usize) -> Vec<u64> {
 
 /// Splits the rows into two halves, in blocks. Each half is in random order if rows are independent, else in the order of the rows.
 pub(crate) fn split_in_halves(n: u64, seed: u64, split: usize, block_length: u64) -> (Vec<u64>, Vec<u64>) {
-    let draws = Stream::new(seed, SPLITS + split as u64);
+    let draws = Stream::new(seed, SPLIT_STREAM + split as u64);
     let mut blocks: Vec<u64> = (0..n / block_length).collect();
     draws.shuffle(0, &mut blocks);
     in_two(blocks, n, block_length)
@@ -127,7 +128,7 @@ pub(crate) fn resample_in_two(
     splits: usize,
     block_length: u64,
 ) -> Vec<(Vec<u64>, Vec<u64>)> {
-    let draws = Stream::new(seed, RESAMPLES + resample as u64);
+    let draws = Stream::new(seed, RESAMPLE_STREAM + resample as u64);
     let blocks = n / block_length;
     let drawn: Vec<u64> = (0..blocks).map(|i| draws.bits(i) % blocks).collect();
     let one = |split: usize| {
@@ -162,14 +163,14 @@ pub(crate) fn thinned(mut rows: Vec<u64>) -> Vec<u64> {
 
 /// Indices of up to 4096 rows on which codes are compared: all of them, or one at random of each of 4096 blocks of equal length.
 pub(crate) fn sample(n: u64, seed: u64) -> Vec<u64> {
-    const MOST: u64 = 4096;
-    if n <= MOST {
+    const MOST_ROWS: u64 = 4096;
+    if n <= MOST_ROWS {
         return (0..n).collect();
     }
-    let draws = Stream::new(seed, SAMPLE);
-    (0..MOST)
+    let draws = Stream::new(seed, SAMPLE_STREAM);
+    (0..MOST_ROWS)
         .map(|i| {
-            let (a, b) = (i * n / MOST, (i + 1) * n / MOST);
+            let (a, b) = (i * n / MOST_ROWS, (i + 1) * n / MOST_ROWS);
             a + draws.bits(i) % (b - a)
         })
         .collect()

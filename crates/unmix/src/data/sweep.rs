@@ -20,7 +20,7 @@ use crate::num::threads::on_pool;
 use crate::num::{Block, Plan, Real, Workspace};
 use crate::run::Run;
 use crate::stats::{AnyGather, AnyPartial, Gather, of_type};
-use shards::{Buffers, MappedShard, PIECE, Shards, Step, lock};
+use shards::{Buffers, MappedRows, MappedShard, Shards, Step, VALUES_PER_READ, lock};
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::sync::Mutex;
@@ -29,9 +29,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Nodes of the merge tree of any gather.
 pub(super) type Nodes = MergeStack<Box<dyn AnyPartial>>;
 
-/// [`PIECE`] if rows are contiguous, so that small reads cost no more: small enough to be in the second-level cache when they are
+/// [`VALUES_PER_READ`] if rows are contiguous, so that small reads cost no more: small enough to be in the second-level cache when they are
 /// used.
-const NEAR: usize = 1 << 16;
+const VALUES_PER_CONTIGUOUS_READ: usize = 1 << 16;
 
 impl<T: Real> Rows<'_, T> {
     /// Refuses rows that are so long that a block of them does not fit in memory.
@@ -94,7 +94,11 @@ impl<T: Real> Rows<'_, T> {
         }
         self.check_width()?;
         let shards = Shards::new(self, plan, stage)?;
-        let most = if shards.random.is_some_and(RandomAccess::by_rows) { NEAR } else { PIECE };
+        let most = if shards.random.is_some_and(RandomAccess::by_rows) {
+            VALUES_PER_CONTIGUOUS_READ
+        } else {
+            VALUES_PER_READ
+        };
         let (nodes, before) = (Mutex::new(Nodes::default()), first_row / plan.shard_rows as u64);
         let done = AtomicU64::new(0);
         let work = || -> Result<()> {
@@ -171,7 +175,8 @@ impl<T: Real> Rows<'_, T> {
     /// Computes `width` numbers from every row and passes them to `sink` in the order of the rows.
     ///
     /// `f` gets a block and a buffer for its results, which are 0. Shards are processed by all threads; results are delivered in order, with
-    /// memory of two shards for each thread, or all at once, if the sink [keeps them in memory](Sink::is_in_memory).
+    /// memory of two shards for each thread, or all at once, if the sink [keeps them in memory](Sink::is_in_memory), or as their
+    /// [entries that are not 0](Sink::entries).
     ///
     /// # Errors
     ///
@@ -198,7 +203,7 @@ impl<T: Real> Rows<'_, T> {
             sink.put_all(map_to_vec(run, stage, &shards, (n as usize, width), &f)?)?;
             return Ok(n);
         }
-        let threads = shards.threads(run);
+        let (threads, entries) = (shards.threads(run), sink.entries().is_some());
         let mut done = 0;
         let mut kept: Vec<(Buffers<T>, Workspace<T>)> = (0..threads).map(|_| Default::default()).collect();
         loop {
@@ -206,7 +211,10 @@ impl<T: Real> Rows<'_, T> {
             // Shards are taken in their order, and one that is taken is completed: the first of those that fail is the same for any threads.
             let wave = |(buffers, workspace): &mut (Buffers<T>, Workspace<T>)| -> Result<()> {
                 for _ in 0..2 {
-                    let Some((shard, mapped)) = shards.mapped(width, &f, buffers, workspace)? else { break };
+                    let Some((shard, mapped)) = shards.mapped((width, entries), &f, buffers, workspace)?
+                    else {
+                        break;
+                    };
                     let failed = mapped.is_err();
                     lock(&made).insert(shard, mapped);
                     if failed {
@@ -224,9 +232,13 @@ impl<T: Real> Rows<'_, T> {
                 return Ok(done);
             }
             for mapped in made.into_values() {
-                let MappedShard { n_rows, out } = mapped?;
+                let MappedShard { n_rows, rows } = mapped?;
                 done += n_rows as u64;
-                sink.put(&out)?;
+                match (rows, sink.entries()) {
+                    (MappedRows::Entries(rows), Some(sink)) => sink.put_entries(rows)?,
+                    (MappedRows::All(rows), _) => sink.put(&rows)?,
+                    (MappedRows::Entries(_), None) => unreachable!("a sink keeps entries throughout a pass"),
+                }
             }
             run.sweep_progress(stage, done, shards.n_rows)?;
         }
@@ -330,7 +342,7 @@ pub(super) fn check_gather<T: Real>(gather: &dyn AnyGather<T>, n_features: usize
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::VecSink;
+    use crate::data::{EntrySink, RowEntries, VecSink};
 
     /// A sink that is not in memory, as files are not.
     struct InParts(Vec<f64>);
@@ -338,6 +350,30 @@ mod tests {
     impl Sink<f64> for InParts {
         fn put(&mut self, rows: &[f64]) -> Result<()> {
             self.0.extend_from_slice(rows);
+            Ok(())
+        }
+    }
+
+    /// Keeps the entries that are not 0.
+    #[derive(Default)]
+    struct InEntries(RowEntries<f64>);
+
+    impl Sink<f64> for InEntries {
+        fn put(&mut self, rows: &[f64]) -> Result<()> {
+            panic!("{} numbers are not passed as entries", rows.len());
+        }
+
+        fn entries(&mut self) -> Option<&mut dyn EntrySink<f64>> {
+            Some(self)
+        }
+    }
+
+    impl EntrySink<f64> for InEntries {
+        fn put_entries(&mut self, rows: RowEntries<f64>) -> Result<()> {
+            let before = self.0.values.len();
+            self.0.values.extend(rows.values);
+            self.0.columns.extend(rows.columns);
+            self.0.ends.extend(rows.ends.iter().map(|end| before + end));
             Ok(())
         }
     }
@@ -366,6 +402,11 @@ mod tests {
                 }
                 assert_eq!(whole.0, want.repeat(2));
                 assert_eq!(parts.0, want.repeat(2));
+                let (mut entries, mut found) = (RowEntries::default(), InEntries::default());
+                entries.push(&want, 2);
+                assert_eq!(rows.map(&run, "test", 2, sums, &mut found).unwrap(), n as u64);
+                assert!(found.0.values.iter().all(|x| *x != 0.0));
+                assert_eq!(found.0, entries);
             }
         }
     }

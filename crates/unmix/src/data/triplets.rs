@@ -17,7 +17,7 @@ pub struct Triplets<T> {
 }
 
 /// Maximum row or column index.
-const MOST: f64 = (u32::MAX - 1) as f64;
+const LARGEST_INDEX: f64 = (u32::MAX - 1) as f64;
 
 impl<T: Real> Rows<'_, T> {
     /// Converts these rows to a list of cells: row, column and value of each, or row and column alone. In memory.
@@ -36,7 +36,7 @@ impl<T: Real> Rows<'_, T> {
         for (line, row) in numbers.chunks_exact(p).enumerate() {
             let place = |j: usize, what: &str| {
                 let x = row[j].to_f64();
-                if (0.0..=MOST).contains(&x) && x.fract() == 0.0 {
+                if (0.0..=LARGEST_INDEX).contains(&x) && x.fract() == 0.0 {
                     return Ok(x as u64);
                 }
                 let why = format!("line {line} of {origin} (from 0) has {what} {x}");

@@ -13,13 +13,13 @@ const PIXELS: usize = SIDE * SIDE;
 const WHITE: f64 = 255.0;
 
 /// Maximum number of random numbers of an image.
-const DRAWS: u64 = 1 << 24;
+const DRAWS_PER_IMAGE: u64 = 1 << 24;
 
 /// Minimum standard deviation of a patch that is used as a background: more uniform ones (sky, walls) are rejected.
 const LEAST_DEVIATION: f64 = 10.0;
 
 /// Number of patches drawn for a background before the photographs are refused.
-const TRIES: usize = 1000;
+const MOST_TRIES: usize = 1000;
 
 /// Images, with the digits or the classes that they show.
 #[derive(Clone, Debug)]
@@ -76,7 +76,7 @@ pub fn digit_variations(
     }
     let (mut x, mut shown) = (Matrix::zeros(n, PIXELS), Vec::with_capacity(n));
     for (i, &digit) in order.iter().enumerate() {
-        let mut draw = Draw { draws: &draws, next: i as u64 * DRAWS };
+        let mut draw = Draw { draws: &draws, next: i as u64 * DRAWS_PER_IMAGE };
         let row = x.row_mut(i);
         shown.push(match name {
             "rect" => draw.outline(row),
@@ -157,7 +157,7 @@ impl Draw<'_> {
 
     /// A patch of a photograph with at least the minimum standard deviation.
     fn patch(&mut self, photos: &[Matrix<f64>]) -> Result<Vec<f64>> {
-        for _ in 0..TRIES {
+        for _ in 0..MOST_TRIES {
             let photo = &photos[self.whole(0, photos.len() - 1)];
             let (top, left) = (self.whole(0, photo.rows() - SIDE), self.whole(0, photo.cols() - SIDE));
             let patch: Vec<f64> = (0..PIXELS).map(|at| photo[(top + at / SIDE, left + at % SIDE)]).collect();
@@ -167,7 +167,8 @@ impl Draw<'_> {
                 return Ok(patch);
             }
         }
-        let found = format!("none of {TRIES} patches has a standard deviation of {LEAST_DEVIATION} or more");
+        let found =
+            format!("none of {MOST_TRIES} patches has a standard deviation of {LEAST_DEVIATION} or more");
         Err(Error::unsupported(
             "backgrounds of patches of photographs",
             found,

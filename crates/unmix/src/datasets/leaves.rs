@@ -20,7 +20,7 @@ pub struct Pictures {
 }
 
 /// Number of discs in one image, which cover nearly every pixel.
-const LEAVES: usize = 400;
+const LEAVES_PER_IMAGE: usize = 400;
 
 /// `n` colour images of `side x side` pixels by the dead leaves model (Lee, Mumford & Huang 2001): each disc occludes the previous
 /// ones, and radii follow a power law with exponent -3, so that the statistics are scale-invariant. As in natural images, there are
@@ -32,8 +32,8 @@ pub fn leaves(n: usize, side: usize, seed: u64) -> Pictures {
     let draws = Stream::new(seed, 24);
     let (least, most) = (1.5, 0.5 * side as f64);
     for (picture, pixels) in values.chunks_exact_mut(side * side * channels).enumerate() {
-        for leaf in 0..LEAVES {
-            let draw = |i: usize| draws.uniform(((picture * LEAVES + leaf) * 8 + i) as u64);
+        for leaf in 0..LEAVES_PER_IMAGE {
+            let draw = |i: usize| draws.uniform(((picture * LEAVES_PER_IMAGE + leaf) * 8 + i) as u64);
             let (cx, cy) = (draw(0) * side as f64, draw(1) * side as f64);
             // The inverse of the distribution function of a density r^-3 between the two ends.
             let (a, b) = (1.0f64 / (least * least), 1.0 / (most * most));

@@ -62,13 +62,13 @@ pub fn independent(
     let mut sources = Matrix::from_fn(n, k, |i, j| distributions[j].draw(&streams[j], i as u64));
     let deviations: Vec<f64> = variances.iter().map(|v| v.sqrt()).collect();
     standardise(&mut sources, &deviations);
-    let rotation = Stream::new(seed, ROTATION);
+    let rotation = Stream::new(seed, ROTATION_STREAM);
     let random = Matrix::from_fn(k, k, |i, j| rotation.normal((i * k + j) as u64));
     Ok(MixedSources::new(sources, factor::orthonormal_rows_signed(&random).transposed()))
 }
 
 /// Streams of random numbers, distinct from those of the other data sets.
-const ROTATION: u64 = 20;
+const ROTATION_STREAM: u64 = 20;
 const FIRST_SOURCE: u64 = 1 << 20;
 
 /// Shifts and scales column `j` to mean 0 and standard deviation `deviations[j]`, divisor `n`.

@@ -16,14 +16,14 @@ choices! {
 }
 
 /// The constant of [`Penalty::SmoothL1`]: the squared width of its rounded part.
-const ROUNDED: f64 = 1e-2;
+const ROUNDED_WIDTH_SQUARED: f64 = 1e-2;
 
 impl Penalty {
     /// The second derivative at 0.
     pub fn curvature(self) -> f64 {
         match self {
             Penalty::LogCosh => 1.0,
-            Penalty::SmoothL1 => 1.0 / ROUNDED.sqrt(),
+            Penalty::SmoothL1 => 1.0 / ROUNDED_WIDTH_SQUARED.sqrt(),
         }
     }
 
@@ -32,7 +32,7 @@ impl Penalty {
     pub fn variation_under_rotation(self, s: f64) -> f64 {
         let fourth = match self {
             Penalty::LogCosh => 2.0,
-            Penalty::SmoothL1 => 3.0 / ROUNDED.powf(1.5),
+            Penalty::SmoothL1 => 3.0 / ROUNDED_WIDTH_SQUARED.powf(1.5),
         };
         s.min(fourth / 6.0 * s.powi(4))
     }
@@ -58,14 +58,14 @@ impl Penalty {
 /// The derivative of [`Penalty::SmoothL1`], and its value.
 #[inline(always)]
 fn smooth_l1<T: Real>(y: T) -> (T, T) {
-    let value = y.times_plus(y, T::from_f64(ROUNDED)).root();
+    let value = y.times_plus(y, T::from_f64(ROUNDED_WIDTH_SQUARED)).root();
     (y / value, value)
 }
 
 /// Number of independent partial sums, so that the compiler can vectorise without reordering sums.
 const LANES: usize = 16;
 /// Numbers of each lane whose sum is formed in their own type before it is added in double precision.
-const RUN: usize = 32;
+const NUMBERS_PER_RUN: usize = 32;
 
 /// Replaces `y` by `f(y).0`, and returns the sum of `f(y).1`.
 #[inline(always)]
@@ -74,7 +74,7 @@ fn each<T: Real>(y: &mut [T], f: impl Fn(T) -> (T, T)) -> f64 {
         #[inline(always)]
         || {
             let mut total = 0.0;
-            for y in y.chunks_mut(RUN * LANES) {
+            for y in y.chunks_mut(NUMBERS_PER_RUN * LANES) {
                 let mut sums = [T::default(); LANES];
                 let (wide, rest) = y.as_chunks_mut::<LANES>();
                 for y in wide {

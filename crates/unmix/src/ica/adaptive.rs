@@ -17,12 +17,12 @@ use crate::stats::{Contrasts, ScoreFunction};
 
 /// Number of times that contrasts are fitted. Changes by the second fit are of second order; a third fit was
 /// found to have a negligible effect.
-const ROUNDS: usize = 3;
+const CONTRAST_FITS: usize = 3;
 
 /// Largest admissible contribution of another source, relative to the result of the fixed contrast. If it is
 /// larger, the fitted contrasts of nearly Gaussian sources are not reliable, and the result of the fixed
 /// contrast is kept.
-const FAR: f64 = 0.5;
+const LARGEST_CONTRIBUTION: f64 = 0.5;
 
 /// Continues from the result of a search with a fixed contrast. `ortho`: over rotations; else over all
 /// invertible matrices, of coordinates with these second `moments` (`None`: white).
@@ -39,7 +39,7 @@ pub(super) fn refine<T: Real>(
         return Ok(at);
     }
     let begun = at.w.clone();
-    for _ in 0..ROUNDS {
+    for _ in 0..CONTRAST_FITS {
         at.sweeps += 1;
         let Some(scores) = view.score_sums(&at.w, run)?.scores() else { break };
         let left = Limits { max_iter: limits.max_iter.saturating_sub(at.n_iter), ..*limits };
@@ -47,7 +47,7 @@ pub(super) fn refine<T: Real>(
         let run = &Run { observer: &phase, ..*run };
         let next = search(view, moments, ortho, &scores, at.w.clone(), &left, run)?;
         (at.n_iter, at.sweeps) = (at.n_iter + next.n_iter, at.sweeps + next.sweeps);
-        if next.sums.is_none() || moved(&next.w, &begun) > FAR {
+        if next.sums.is_none() || moved(&next.w, &begun) > LARGEST_CONTRIBUTION {
             // A search that was cut short has not shown that its contrasts are unreliable.
             at.outcome = if next.outcome.is_early() { next.outcome } else { at.outcome };
             break;

@@ -24,13 +24,13 @@ use crate::stats::{Contrast, SourceSums};
 use serde::{Deserialize, Serialize};
 
 /// Lower bound of slopes, for pairs of sources that are nearly Gaussian or have the wrong sign.
-const FLOOR: f64 = 0.01;
+const SLOPE_FLOOR: f64 = 0.01;
 
 /// Maximum absolute entry of a step `D`.
-const REACH: f64 = 0.5;
+const LARGEST_STEP_ENTRY: f64 = 0.5;
 
 /// Maximum number of halvings of a step.
-const HALVINGS: usize = 12;
+const MOST_HALVINGS: usize = 12;
 
 const CONTRAST: Contrast = Contrast::LogCosh(1.0);
 
@@ -119,9 +119,9 @@ impl<T: Real> Search<'_, '_, '_, T> {
     /// A step that decreases `||H||_F`; `None` if there is none.
     fn step(&mut self, at: &Point) -> Result<Option<Point>> {
         let direction = direction(at);
-        let mut size = (REACH / largest(&direction)).min(1.0);
+        let mut size = (LARGEST_STEP_ENTRY / largest(&direction)).min(1.0);
         let before = inner(&at.mean_step, &at.mean_step);
-        for _ in 0..HALVINGS {
+        for _ in 0..MOST_HALVINGS {
             let w = factor::multiply(&sum(&identity(at.w.rows()), size, &direction), &at.w);
             size *= 0.5;
             let Some(mut next) = self.evaluate(w, Some(&at.signs))? else { continue };
@@ -157,7 +157,7 @@ fn direction(at: &Point) -> Matrix<f64> {
             return -0.5 * symmetric;
         }
         let rotated = 0.5 * (at.mean_step[(i, j)] - at.mean_step[(j, i)]);
-        let slope = (of(i, -1.0) + of(j, -1.0)).max(2.0 * FLOOR);
+        let slope = (of(i, -1.0) + of(j, -1.0)).max(2.0 * SLOPE_FLOOR);
         -0.5 * symmetric - (rotated - 0.5 * symmetric * (of(i, 1.0) - of(j, 1.0))) / slope
     })
 }

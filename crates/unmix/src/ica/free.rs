@@ -24,10 +24,10 @@ use crate::stats::{Contrasts, SourceSums};
 use serde::{Deserialize, Serialize};
 
 /// Lower bound of the eigenvalues of the blocks.
-const FLOOR: f64 = 0.01;
+const EIGENVALUE_FLOOR: f64 = 0.01;
 
 /// Maximum number of halvings of a step.
-const HALVINGS: usize = 12;
+const MOST_HALVINGS: usize = 12;
 
 /// Objective, gradient and signs at an invertible matrix.
 #[derive(Serialize, Deserialize)]
@@ -175,12 +175,12 @@ impl<T: Real> Search<'_, '_, '_, T> {
         let h = |i: usize, j: usize| (at.signs[i] * at.sums.slope[i] + own) * at.second[(j, j)];
         let mut out = Matrix::zeros(k, k);
         for i in 0..k {
-            out[(i, i)] = q[(i, i)] / (h(i, i) + 1.0).max(FLOOR);
+            out[(i, i)] = q[(i, i)] / (h(i, i) + 1.0).max(EIGENVALUE_FLOOR);
             for j in 0..i {
                 let (mut a, mut b) = (h(i, j), h(j, i));
                 let least = 0.5 * (a + b - ((a - b) * (a - b) + 4.0).sqrt());
-                if least < FLOOR {
-                    (a, b) = (a + FLOOR - least, b + FLOOR - least);
+                if least < EIGENVALUE_FLOOR {
+                    (a, b) = (a + EIGENVALUE_FLOOR - least, b + EIGENVALUE_FLOOR - least);
                 }
                 let determinant = a * b - 1.0;
                 out[(i, j)] = (b * q[(i, j)] - q[(j, i)]) / determinant;
@@ -203,7 +203,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
             while self.sizes_stay() && size * largest(&direction) > self.contrast.max_step() {
                 size *= 0.5;
             }
-            for _ in 0..HALVINGS {
+            for _ in 0..MOST_HALVINGS {
                 let step = sum(&Matrix::zeros(at.w.rows(), at.w.rows()), size, &direction);
                 size *= 0.5;
                 let factor = sum(&identity(at.w.rows()), 1.0, &step);

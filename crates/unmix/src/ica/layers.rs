@@ -58,7 +58,7 @@ pub(super) fn first<T: Real>(
 }
 
 /// Maximum number of times that widths are chosen again.
-const RENEWALS: usize = 4;
+const MOST_RENEWALS: usize = 4;
 
 /// The fixed point of sigma-PCA with widths that are consistent with it.
 fn with_chosen_widths<T: Real>(
@@ -70,7 +70,7 @@ fn with_chosen_widths<T: Real>(
     let k = begin.rows();
     let how = GpmOptions { white: true, ..GpmOptions::auto(k, limits.tol, limits.max_iter) };
     let mut at = how.solve(white, begin, run, |_, _| ())?;
-    for _ in 0..RENEWALS {
+    for _ in 0..MOST_RENEWALS {
         let widths = choose(&at.candidates, k);
         if widths == at.a || at.outcome != Outcome::Converged || at.n_iter >= limits.max_iter {
             break;

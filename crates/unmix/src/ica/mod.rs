@@ -129,7 +129,7 @@ struct Signs {
 }
 
 /// Number of sign changes after which the sign of a source, which must be nearly Gaussian, is kept fixed.
-const PATIENCE: u8 = 8;
+const MOST_SIGN_CHANGES: u8 = 8;
 
 impl Signs {
     fn new(extended: bool) -> Self {
@@ -155,7 +155,7 @@ impl Signs {
             (self.last, self.changes) = ((0..k).map(wanted).collect(), vec![0; k]);
         }
         for i in 0..k {
-            if wanted(i) != self.last[i] && self.changes[i] < PATIENCE {
+            if wanted(i) != self.last[i] && self.changes[i] < MOST_SIGN_CHANGES {
                 self.last[i] = wanted(i);
                 self.changes[i] += 1;
             }

@@ -23,19 +23,19 @@ use crate::stats::Contrast;
 use serde::{Deserialize, Serialize};
 
 /// Initial step size.
-const STEP: f64 = 5e-3;
+const INITIAL_STEP: f64 = 5e-3;
 
 /// Number of rows after which the step size has halved.
-const HALF: f64 = 5000.0;
+const ROWS_TO_HALF_STEP: f64 = 5000.0;
 
 /// Number of rows after which the step is so small that further passes change little: twenty times that.
-const BUDGET: u64 = 100_000;
+const ROWS_TO_SHORT_STEPS: u64 = 100_000;
 
 /// Number of rows that are centred and whitened at a time.
-const TOGETHER: usize = 1024;
+const ROWS_PER_BATCH: usize = 1024;
 
 /// An invertible matrix for the coordinates, starting at `start`: by online steps, in at least one pass and at most half of
-/// `max_iter`, until [`BUDGET`] rows have been used; then by [`batch::solve`], until the mean step over all rows is at most `tol`.
+/// `max_iter`, until [`ROWS_TO_SHORT_STEPS`] rows have been used; then by [`batch::solve`], until the mean step over all rows is at most `tol`.
 pub(super) fn solve<T: Real>(
     view: &View<'_, '_, T>,
     moments: Option<&Matrix<f64>>,
@@ -48,7 +48,7 @@ pub(super) fn solve<T: Real>(
     let (mut steps, mut state) =
         Steps::begin(run, "rows one by one", most, || Ok(State::new(start, extended)))?;
     let finite = |state: &State| largest(&state.w).is_finite();
-    while state.seen < BUDGET && finite(&state) && steps.spent().is_none() {
+    while state.seen < ROWS_TO_SHORT_STEPS && finite(&state) && steps.spent().is_none() {
         let number = steps.n_iter();
         view.with_rows("ica with algorithm='easi'", |rows| pass(view, rows, &mut state, number, run))?;
         steps.ended(largest(&state.mean_step), None, &state)?;
@@ -75,7 +75,7 @@ fn pass<T: Real>(
     let (p, k) = (rows.n_features(), view.k);
     let zeros = vec![0.0; p];
     let mean = view.mean.unwrap_or(&zeros);
-    let batches = Batches::new(rows, TOGETHER, run.seed)?.mixed();
+    let batches = Batches::new(rows, ROWS_PER_BATCH, run.seed)?.mixed();
     let (mut centred, mut white) = (Vec::new(), Vec::new());
     let from = Position { epoch: number, batch: 0 };
     batches.each(from, number + 1, run.threads, |batch| {
@@ -96,7 +96,7 @@ fn pass<T: Real>(
 }
 
 /// Weight, in rows, of the initial assumption that sources are super-Gaussian.
-const ASSUMED: f64 = 200.0;
+const ASSUMED_ROWS: f64 = 200.0;
 
 /// A separating matrix, `k x p`, and the running statistics of the rule.
 #[derive(Serialize, Deserialize)]
@@ -126,7 +126,7 @@ impl State {
 
     /// Step size for the next row.
     fn step_size(&self) -> f64 {
-        STEP / (1.0 + self.seen as f64 / HALF)
+        INITIAL_STEP / (1.0 + self.seen as f64 / ROWS_TO_HALF_STEP)
     }
 
     /// Deviation of each source from a Gaussian of its variance, by the means over all rows, in units of its
@@ -174,7 +174,7 @@ impl State {
     /// `g(y)` with the sign of each source; updates the running means with rate `m`.
     fn scores(&mut self, y: &[f64], m: f64) -> Vec<f64> {
         // Initially over about 200 rows, later over more.
-        let m = m.max(1.0 / (ASSUMED + self.since as f64));
+        let m = m.max(1.0 / (ASSUMED_ROWS + self.since as f64));
         let share = 2.0 / (self.since as f64 + 2.0);
         self.since += 1;
         let extended = self.extended;

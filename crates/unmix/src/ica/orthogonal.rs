@@ -47,16 +47,16 @@ pub(super) enum StepAcceptance {
 }
 
 /// Lower bound of curvatures.
-const FLOOR: f64 = 0.01;
+const CURVATURE_FLOOR: f64 = 0.01;
 
 /// Maximum number of halvings of a step.
-const HALVINGS: usize = 12;
+const MOST_HALVINGS: usize = 12;
 
 /// Largest entry of `rotation - I` of a fixed-point step for which the rotation counts as near the solution.
-const NEAR: f64 = 0.1;
+const NEAR_ROTATION_ENTRY: f64 = 0.1;
 
 /// Number of rejected fixed-point steps after which Picard-O continues without them.
-const REFUSALS: u8 = 3;
+const MOST_REFUSALS: u8 = 3;
 
 /// Objective, gradient and signs at a rotation.
 #[derive(Serialize, Deserialize)]
@@ -86,7 +86,7 @@ impl Point {
         let k = self.w.rows();
         let each: Vec<f64> =
             (0..k).map(|i| self.signs[i] * (self.sums.slope[i] - self.sums.cross[(i, i)])).collect();
-        Matrix::from_fn(k, k, |i, j| (0.5 * (each[i] + each[j])).max(FLOOR))
+        Matrix::from_fn(k, k, |i, j| (0.5 * (each[i] + each[j])).max(CURVATURE_FLOOR))
     }
 
     /// The rotation of a fixed-point step, with the sign of each row kept: even contrasts do not distinguish a source from its
@@ -186,11 +186,11 @@ pub(super) fn approach<T: Real>(
     let Some((mut search, mut steps, mut at)) = begun else { return Ok(SolverResult::not_finite(start)) };
     let mut last = 0;
     while steps.spent().is_none() {
-        if !extended && steps.n_iter() > 0 && at.residual() <= NEAR * NEAR {
+        if !extended && steps.n_iter() > 0 && at.residual() <= NEAR_ROTATION_ENTRY * NEAR_ROTATION_ENTRY {
             break;
         }
         let rotation = at.rotation()?;
-        if extended && from_identity(rotation) <= NEAR {
+        if extended && from_identity(rotation) <= NEAR_ROTATION_ENTRY {
             at.w = nearer_to_orthogonal(&factor::multiply(rotation, &at.w));
             last = 1;
             run.iteration_of((steps.n_iter() + last, max_iter), (at.residual(), limits.tol), None);
@@ -304,9 +304,12 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
     /// A step of FastICA while these are long, afterwards one of Picard-O; without estimated signs always one of Picard-O, because
     /// then FastICA may have another fixed point.
     fn combined(&mut self, at: &Point) -> Result<Option<Point>> {
-        if self.memory.signs.extended && self.memory.refused < REFUSALS && at.residual() > self.memory.near {
+        if self.memory.signs.extended
+            && self.memory.refused < MOST_REFUSALS
+            && at.residual() > self.memory.near
+        {
             let rotation = at.rotation()?;
-            if from_identity(rotation) <= NEAR {
+            if from_identity(rotation) <= NEAR_ROTATION_ENTRY {
                 self.memory.near = at.residual();
             } else {
                 if let Some(next) = self.try_rotation(at, rotation)? {
@@ -332,7 +335,7 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
             while size * longest > self.contrast.max_step() {
                 size *= 0.5;
             }
-            for _ in 0..HALVINGS {
+            for _ in 0..MOST_HALVINGS {
                 let step = sum(&Matrix::zeros(at.w.rows(), at.w.rows()), size, &direction);
                 if let Some(next) = self.try_rotation(at, &rotation(&step))? {
                     match next.signs == at.signs {
@@ -355,7 +358,7 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
     fn along_arc(&mut self, at: &Point) -> Result<Option<Point>> {
         let rotation = at.rotation()?;
         let (mut size, one) = (1.0, identity(rotation.rows()));
-        for _ in 0..HALVINGS / 2 {
+        for _ in 0..MOST_HALVINGS / 2 {
             let part = match size {
                 1.0 => rotation.clone(),
                 _ => polar(&sum(&one, size, &sum(rotation, -1.0, &one)))?,

@@ -28,7 +28,7 @@ const ANGLES: [f64; 5] = [0.2, 0.4, std::f64::consts::FRAC_PI_4, -0.4, -0.2];
 /// Required decrease of Gaussianity, in standard errors. After a rotation by 0.2 rad or more a correctly
 /// separated pair is more Gaussian, so that the difference has a negative mean: see the head of this file for
 /// the rate of false positives.
-const CERTAIN: f64 = 1.5;
+const LEAST_DECREASE_ERRORS: f64 = 1.5;
 
 /// Maximum number of rows, and of values of the contrast, so that the cost is small compared with a search.
 const MOST_ROWS: u64 = 1 << 14;
@@ -40,7 +40,7 @@ const FEWEST_ROWS: u64 = 1 << 10;
 
 /// Number of consecutive rows from which the autocorrelation time is estimated for a pair that a rotation makes less Gaussian:
 /// enough for autocorrelation times of several hundred rows.
-const FOLLOWING: u64 = 1 << 14;
+const CONSECUTIVE_ROWS: u64 = 1 << 14;
 
 /// Two sources that a rotation makes less Gaussian.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,7 +81,8 @@ pub(super) fn better_rotations<T: Real>(
     if rotations.is_empty() {
         return Ok(rotations);
     }
-    let following = subsample::columns(rows, subsample::consecutive(rows, FOLLOWING), mean, unmixing, run)?;
+    let following =
+        subsample::columns(rows, subsample::consecutive(rows, CONSECUTIVE_ROWS), mean, unmixing, run)?;
     Ok(of_dependent_rows(rotations, &following))
 }
 
@@ -93,7 +94,11 @@ fn of_dependent_rows(rotations: Vec<PairRotation>, columns: &[Vec<f64>]) -> Vec<
         let time = autocorrelation_time(first_order(&columns[i], &columns[j], rotation.angle));
         PairRotation { t: rotation.t / time.sqrt(), ..rotation }
     };
-    rotations.into_iter().map(with_effective_size).filter(|rotation| rotation.t > CERTAIN).collect()
+    rotations
+        .into_iter()
+        .map(with_effective_size)
+        .filter(|rotation| rotation.t > LEAST_DECREASE_ERRORS)
+        .collect()
 }
 
 /// The significant rotation with the largest gain of each pair of columns, if rows are independent.
@@ -105,7 +110,8 @@ fn of_columns(columns: &[Vec<f64>], weights: &[f64]) -> Vec<PairRotation> {
             let (gain, error) = gain((&columns[i], &columns[j]), (&each[i], &each[j]), weights, angle);
             (gain, PairRotation { pair: (i, j), angle, t: if error > 0.0 { gain / error } else { 0.0 } })
         };
-        let rotations = ANGLES.iter().map(of_angle).filter(|(_, rotation)| rotation.t > CERTAIN);
+        let rotations =
+            ANGLES.iter().map(of_angle).filter(|(_, rotation)| rotation.t > LEAST_DECREASE_ERRORS);
         rotations.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, rotation)| rotation)
     };
     parallel::map(pairs.iter(), best).into_iter().flatten().collect()

@@ -226,7 +226,7 @@ impl Search<'_> {
         if let Some(m) = subsample::size(self.subsample, n, view.k, auto && self.start.is_none()) {
             let rows = view.picked(subsample::chosen(view.rows(), m), run)?;
             let some = View { place: SweptRows::Rows(&rows), mean: view.mean, basis: view.basis, k: view.k };
-            go_on(&some, subsample::MOST, m as f64 / n as f64)?;
+            go_on(&some, subsample::MOST_STEPS, m as f64 / n as f64)?;
         }
         if free {
             go_on(view, u64::MAX, 1.0)?;

@@ -16,13 +16,13 @@ use crate::run::Run;
 use serde_json::{Map, Value};
 
 /// Number of initial rows from which the scales of the columns are estimated.
-const FIRST: usize = 64;
+const ROWS_FOR_SCALES: usize = 64;
 
 /// Minimum row counter of the step size when a stream continues a fit: steps are as short as at the end of the fit.
-const FITTED: u64 = 100_000;
+const LEAST_ROWS_AFTER_FIT: u64 = 100_000;
 
 /// Name of the tensor that holds the state.
-const STATE: &str = "stream";
+const STATE_TENSOR: &str = "stream";
 
 /// A separating matrix that is updated for each row.
 pub(crate) struct Stream {
@@ -59,9 +59,9 @@ impl Stream {
     pub(crate) fn of(model: &Model, center: bool, extended: bool) -> Result<Self> {
         let (tensors, p) = (model.tensors(), model.n_features());
         let w = require(tensors, "components", &[None, Some(p)])?.to_matrix();
-        let Some(state) = tensors.get(STATE) else {
+        let Some(state) = tensors.get(STATE_TENSOR) else {
             let n = model.report().n_samples as u64;
-            let state = State { seen: n.max(FITTED), ..State::new(w, extended) };
+            let state = State { seen: n.max(LEAST_ROWS_AFTER_FIT), ..State::new(w, extended) };
             let mean = require(tensors, "mean", &[Some(p)])?.f64s();
             return Ok(Self { n, mean, state: Some(state), ..Self::new(p, center, extended, None) });
         };
@@ -93,7 +93,7 @@ impl Stream {
             return self.learn(&row);
         }
         self.waiting.extend(row);
-        if self.waiting.len() == FIRST * self.mean.len() {
+        if self.waiting.len() == ROWS_FOR_SCALES * self.mean.len() {
             self.begin();
         }
     }
@@ -169,7 +169,7 @@ impl Stream {
         };
         let variance = Tensor::vector(&arranged.values(&variance), dtype);
         let packed = Tensor::vector(&packed, Dtype::F64);
-        let tensors = described.tensors(dtype, [("component_variance", variance), (STATE, packed)]);
+        let tensors = described.tensors(dtype, [("component_variance", variance), (STATE_TENSOR, packed)]);
         Model::fitted(method, settings, features.clone(), 0, tensors, report)
     }
 
@@ -197,7 +197,7 @@ impl Stream {
         let (mean, rest) = rest.split_at_checked(p)?;
         let (n, mean) = (counts[0] as u64, mean.to_vec());
         if counts[1] == 0.0 {
-            let whole = rest.len().is_multiple_of(p) && rest.len() < FIRST * p;
+            let whole = rest.len().is_multiple_of(p) && rest.len() < ROWS_FOR_SCALES * p;
             return whole.then(|| Self {
                 n,
                 mean,

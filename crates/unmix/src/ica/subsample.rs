@@ -8,29 +8,29 @@ use crate::run::Run;
 
 /// Rows of the subsample for each pair of sources. With fewer, overfitting mixes sources, and the search takes many
 /// more steps than on all rows (17 times as many with one row for each pair); with 20, about as many.
-const ROWS: u64 = 20;
+const ROWS_PER_PAIR: u64 = 20;
 
 /// Minimum number of rows.
-const FEWEST: u64 = 4096;
+const FEWEST_ROWS: u64 = 4096;
 
 /// Minimum ratio of all rows to the subsample for it to be worthwhile: four or five passes over all rows are
 /// needed in any case, and nine to eleven without a subsample. With three times as many, 40 sources took 7.7
 /// passes in place of 11 (means of 12 starts), with twice as many 9.
-const SHARE: u64 = 3;
+const LEAST_ROWS_RATIO: u64 = 3;
 
 /// Maximum number of steps on the subsample, by which most searches have nearly converged.
-pub(super) const MOST: u64 = 12;
+pub(super) const MOST_STEPS: u64 = 12;
 
 /// Length of a block of consecutive rows.
-const RUN: u64 = 32;
+const ROWS_PER_RUN: u64 = 32;
 
 /// Number of rows, of `n`, for the first steps of a search for `k` sources: as `requested`, or, with `auto`, by the constants above. `None`
-/// for all rows.
+/// for all rows: where 0 is requested, or as many as there are. Methods refuse other numbers that are not above `k`.
 pub(super) fn size(requested: Option<u64>, n: u64, k: usize, auto: bool) -> Option<u64> {
-    let enough = (ROWS * (k as u64).pow(2)).max(FEWEST);
+    let enough = (ROWS_PER_PAIR * (k as u64).pow(2)).max(FEWEST_ROWS);
     match requested {
         Some(m) => Some(m).filter(|&m| m > k as u64 && m < n),
-        None => Some(enough).filter(|&m| auto && n / SHARE >= m),
+        None => Some(enough).filter(|&m| auto && n / LEAST_ROWS_RATIO >= m),
     }
 }
 
@@ -80,9 +80,9 @@ pub(super) fn columns<T: Real>(
 
 /// Indices of `m` of `n` rows in evenly spaced blocks; the gaps between them have lengths that differ by at most one.
 fn evenly(n: u64, m: u64) -> Vec<u64> {
-    let runs = m.div_ceil(RUN);
-    let first = |i: u64| i * RUN + (u128::from(i) * u128::from(n - m) / u128::from(runs)) as u64;
-    (0..runs).flat_map(|i| first(i)..first(i) + RUN.min(m - i * RUN)).collect()
+    let runs = m.div_ceil(ROWS_PER_RUN);
+    let first = |i: u64| i * ROWS_PER_RUN + (u128::from(i) * u128::from(n - m) / u128::from(runs)) as u64;
+    (0..runs).flat_map(|i| first(i)..first(i) + ROWS_PER_RUN.min(m - i * ROWS_PER_RUN)).collect()
 }
 
 #[cfg(test)]
@@ -96,7 +96,7 @@ mod tests {
             assert_eq!(rows.len() as u64, m);
             assert!(rows.windows(2).all(|w| w[0] < w[1]) && rows.iter().all(|&r| r < n), "{n}, {m}");
             assert!(
-                rows[0] == 0 && n - rows[rows.len() - 1] <= (n - m).div_ceil(m.div_ceil(RUN)) + 1,
+                rows[0] == 0 && n - rows[rows.len() - 1] <= (n - m).div_ceil(m.div_ceil(ROWS_PER_RUN)) + 1,
                 "{n}, {m}"
             );
         }

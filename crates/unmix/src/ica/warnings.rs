@@ -15,20 +15,20 @@ use crate::stats::{Contrast, SourceSums};
 
 /// Threshold, in standard errors, for the deviation of the covariance of white rows from the identity. Heavy
 /// tails make the standard error of a variance two to three times `1 / sqrt(n)`.
-const WHITE: f64 = 5.0;
+const NOT_WHITE_ERRORS: f64 = 5.0;
 
-const HEAVY: &str = "have heavier tails than a Gaussian";
-const FLAT: &str = "have flatter tails than a Gaussian";
+const HEAVY_TAILS: &str = "have heavier tails than a Gaussian";
+const FLAT_TAILS: &str = "have flatter tails than a Gaussian";
 
 /// Maximum number of sources that a warning lists; for more it gives their number.
-const LISTED: usize = 12;
+const MOST_LISTED_SOURCES: usize = 12;
 
 /// Number of consecutive rows from which autocorrelation is estimated.
-const FOLLOWING: u64 = 1 << 13;
+const CONSECUTIVE_ROWS: u64 = 1 << 13;
 
 /// Sources whose statistic exceeds the critical value by this factor remain significant with an effective
 /// sample size of a 25th of the rows.
-const FAR: f64 = 5.0;
+const SURELY_SIGNIFICANT_RATIO: f64 = 5.0;
 
 /// Warnings about the result of a search; `place[i]` is the index in the model of its source `i`.
 ///
@@ -124,7 +124,7 @@ pub(super) fn mixed_sources<T: Real>(
 /// Warnings about the sources of a stream; `ranked[i]` is the source with index `i` in the model.
 pub(super) fn of_stream(tails: &[f64], extended: bool, ranked: &[usize]) -> Option<String> {
     let wrong = (0..ranked.len()).filter(|&i| !extended && tails[ranked[i]] < -1.0);
-    wrong_sign(wrong.collect(), (HEAVY, FLAT))
+    wrong_sign(wrong.collect(), (HEAVY_TAILS, FLAT_TAILS))
 }
 
 fn wrong_sign(mut sources: Vec<usize>, (assumed, seen): (&str, &str)) -> Option<String> {
@@ -178,7 +178,7 @@ fn autocorrelation_times<T: Real>(
     run: &Run<'_>,
 ) -> Result<Vec<f64>> {
     let mut times = vec![1.0; tails.len()];
-    let near: Vec<usize> = (0..tails.len()).filter(|&i| tails[i].abs() < FAR).collect();
+    let near: Vec<usize> = (0..tails.len()).filter(|&i| tails[i].abs() < SURELY_SIGNIFICANT_RATIO).collect();
     let significant = near.iter().any(|&i| tails[i].abs() >= 1.0);
     let wrong = fixed_sign(search).is_some() && near.iter().any(|&i| tails[i] < -1.0);
     // A single nearly Gaussian source is identifiable.
@@ -187,7 +187,7 @@ fn autocorrelation_times<T: Real>(
     }
     let unmixing = coordinates.folded(&found.w);
     let of_near = Matrix::from_fn(near.len(), unmixing.cols(), |i, j| unmixing[(near[i], j)]);
-    let chosen = subsample::consecutive(rows, FOLLOWING);
+    let chosen = subsample::consecutive(rows, CONSECUTIVE_ROWS);
     let columns = subsample::columns(rows, chosen, &subtracted(rows, coordinates), &of_near, run)?;
     for (&i, mut y) in near.iter().zip(columns) {
         let n = y.len().max(1) as f64;
@@ -219,8 +219,8 @@ fn fixed_sign(search: &Search<'_>) -> Option<(&'static str, &'static str)> {
         _ => false,
     };
     fixed.then_some(match search.contrast {
-        Contrast::LogCosh(_) | Contrast::Exp => (HEAVY, FLAT),
-        Contrast::Cube | Contrast::AbsCube => (FLAT, HEAVY),
+        Contrast::LogCosh(_) | Contrast::Exp => (HEAVY_TAILS, FLAT_TAILS),
+        Contrast::Cube | Contrast::AbsCube => (FLAT_TAILS, HEAVY_TAILS),
         Contrast::Skew => ("have negative skewness", "have positive skewness"),
     })
 }
@@ -236,7 +236,7 @@ fn not_white(coordinates: &Coordinates, search: &Search<'_>) -> Option<String> {
         true => format!("the variance of column {i} is {:.3}", moments[(i, i)]),
         false => format!("the covariance of columns {j} and {i} is {:.3}", moments[(i, j)]),
     };
-    (off((i, j)) > WHITE / coordinates.n.sqrt()).then(|| {
+    (off((i, j)) > NOT_WHITE_ERRORS / coordinates.n.sqrt()).then(|| {
         format!(
             "the rows are not white ({what}), and with whiten=false this algorithm estimates a rotation, which separates sources \
              of whitened rows only; leave whiten at its default, or whiten the rows first"
@@ -273,7 +273,9 @@ fn listed(places: &[usize]) -> String {
     let names: Vec<String> = places.iter().map(usize::to_string).collect();
     match names.as_slice() {
         [one] => format!("source {one} seems to"),
-        [all @ .., last] if names.len() <= LISTED => format!("sources {} and {last} seem to", all.join(", ")),
+        [all @ .., last] if names.len() <= MOST_LISTED_SOURCES => {
+            format!("sources {} and {last} seem to", all.join(", "))
+        }
         _ => format!("{} sources seem to", names.len()),
     }
 }

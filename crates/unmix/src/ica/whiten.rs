@@ -1,6 +1,6 @@
 //! Coordinates of the search: whitened ones of the rank of the rows, or the columns.
 
-use crate::data::{KEPT, Rows, check_n_rows};
+use crate::data::{MOST_BYTES_KEPT, Rows, check_n_rows};
 use crate::error::{Result, counted};
 use crate::model::constant_columns;
 use crate::num::{Dtype, Real};
@@ -112,5 +112,5 @@ fn rank_deficient(k: usize, wanted: usize, n: u64, p: usize, single: Option<f64>
 /// Whether a search keeps a copy of the rows in `k` whitened coordinates: if there are at least twice as many columns, a pass over
 /// the copy costs less than two thirds, and the copy is at most half as large as the rows. The decision depends on the shape alone.
 pub(crate) fn keeps_copy(n: u64, p: usize, k: usize, bytes: usize) -> bool {
-    p >= 2 * k && n.saturating_mul((k * bytes) as u64) <= KEPT
+    p >= 2 * k && n.saturating_mul((k * bytes) as u64) <= MOST_BYTES_KEPT
 }

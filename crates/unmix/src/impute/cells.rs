@@ -1,5 +1,6 @@
 //! Predicted values of cells of the rows that a matrix completion was fitted to: single cells, and all of them.
 
+use super::known;
 use crate::data::Triplets;
 use crate::error::{Error, Result, counted};
 use crate::machine::check_memory;
@@ -82,6 +83,14 @@ impl<'m> FittedRows<'m> {
         }
         self.conditional.cell_variance(j, z, &covariance).max(0.0).sqrt()
     }
+}
+
+/// The note that [`predict_cells`] and [`fill_cells`] treat the parameters of `model` as known in standard errors, because they have no rows to
+/// resample; `None` if the model stores the errors of its parameters, which are then included.
+pub fn note_on_errors(model: &Model) -> Option<String> {
+    let without = model.conditional().is_ok_and(|conditional| !conditional.has_errors());
+    without
+        .then(|| known("single cells are predicted without the rows of the fit, which refits would resample"))
 }
 
 /// Predicted values of cells, each given by row and column, of the rows that a completion was fitted to, and if `std` the standard error of

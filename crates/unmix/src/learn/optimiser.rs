@@ -1,4 +1,4 @@
-//! Optimisers: stochastic gradient descent with momentum, and Adam.
+//! Optimisers: stochastic gradient descent with momentum and without, and Adam.
 
 use crate::choices::choices;
 use crate::num::parallel;
@@ -14,21 +14,24 @@ choices! {
         Adam = "adam",
         /// Stochastic gradient descent with momentum 0.9. Not invariant to the scale of the rows.
         Sgd = "sgd",
+        /// Stochastic gradient descent without momentum: a step is the learning rate times the gradient.
+        PlainSgd = "plain-sgd",
     }
 }
 
-const MOMENTUM: f64 = 0.9;
-const SQUARES: f64 = 0.999;
+const MOMENTUM_DECAY: f64 = 0.9;
+const SQUARES_DECAY: f64 = 0.999;
 /// The constant epsilon of Adam, as in Keras.
 const EPS: f64 = 1e-7;
 
 /// Number of values that one thread updates at a time.
-const PART: usize = 1 << 14;
+const VALUES_PER_TASK: usize = 1 << 14;
 
 /// State of an optimiser for one parameter: moving averages of gradients and of their squares.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub(crate) struct OptimiserState<T: Real> {
+    /// Empty for gradient descent without momentum.
     first: Vec<T>,
     /// Empty for gradient descent.
     second: Vec<T>,
@@ -38,16 +41,19 @@ pub(crate) struct OptimiserState<T: Real> {
 impl<T: Real> OptimiserState<T> {
     /// State for a parameter of `len` numbers, before the first step.
     pub(crate) fn new(how: Optimiser, len: usize) -> Self {
-        let squares = if how == Optimiser::Adam { len } else { 0 };
-        Self { first: vec![T::default(); len], second: vec![T::default(); squares], steps: 0 }
+        let [first, second] = match how {
+            Optimiser::Adam => [len, len],
+            Optimiser::Sgd => [len, 0],
+            Optimiser::PlainSgd => [0, 0],
+        };
+        Self { first: vec![T::default(); first], second: vec![T::default(); second], steps: 0 }
     }
 
     /// Resets the moving averages of some of the numbers.
     pub(crate) fn forget(&mut self, places: &[std::ops::Range<usize>]) {
-        for place in places {
-            self.first[place.clone()].fill(T::default());
-            if !self.second.is_empty() {
-                self.second[place.clone()].fill(T::default());
+        for averages in [&mut self.first, &mut self.second] {
+            if !averages.is_empty() {
+                places.iter().for_each(|place| averages[place.clone()].fill(T::default()));
             }
         }
     }
@@ -55,12 +61,15 @@ impl<T: Real> OptimiserState<T> {
     /// One step of `w` with learning rate `rate`, for the gradient `times g`. `w` and `g` have the length of the parameter, and `how` is the
     /// optimiser for which this state was made.
     pub(crate) fn step(&mut self, how: Optimiser, rate: f64, times: f64, w: &mut [T], g: &[T]) {
-        assert!(w.len() == self.first.len() && g.len() == w.len(), "a parameter keeps its length");
+        let has_averages = how != Optimiser::PlainSgd;
+        let len = if has_averages { self.first.len() } else { w.len() };
+        assert!(w.len() == len && g.len() == len, "a parameter keeps its length");
         self.steps += 1;
         let t = T::from_f64;
         match how {
+            Optimiser::PlainSgd => descend(w, g, t(times * rate)),
             Optimiser::Sgd => {
-                let (momentum, rate) = (t(MOMENTUM), t(times * rate));
+                let (momentum, rate) = (t(MOMENTUM_DECAY), t(times * rate));
                 let step = |w: &mut [T], g: &[T], first: &mut [T], _: &mut [T]| {
                     widest(
                         #[inline(always)]
@@ -78,11 +87,11 @@ impl<T: Real> OptimiserState<T> {
                 // m/(1 - b1^t) over sqrt(v/(1 - b2^t)) + eps, with the factors combined. Both powers underflow to 0 long before the
                 // count saturates.
                 let steps = i32::try_from(self.steps).unwrap_or(i32::MAX);
-                let bias = (1.0 - SQUARES.powi(steps)).sqrt();
-                let rate = t(rate * bias / (1.0 - MOMENTUM.powi(steps)));
+                let bias = (1.0 - SQUARES_DECAY.powi(steps)).sqrt();
+                let rate = t(rate * bias / (1.0 - MOMENTUM_DECAY.powi(steps)));
                 let eps = t(EPS * bias);
-                let (b1, b2) = (t(MOMENTUM), t(SQUARES));
-                let (c1, c2) = (t(times * (1.0 - MOMENTUM)), t(times * times * (1.0 - SQUARES)));
+                let (b1, b2) = (t(MOMENTUM_DECAY), t(SQUARES_DECAY));
+                let (c1, c2) = (t(times * (1.0 - MOMENTUM_DECAY)), t(times * times * (1.0 - SQUARES_DECAY)));
                 let step = |w: &mut [T], g: &[T], first: &mut [T], second: &mut [T]| {
                     widest(
                         #[inline(always)]
@@ -102,14 +111,17 @@ impl<T: Real> OptimiserState<T> {
 
     /// Calls `step` for parts of the parameter, on all threads of the current pool if it is long; entries are independent.
     fn in_parts(&mut self, w: &mut [T], g: &[T], step: impl Fn(&mut [T], &[T], &mut [T], &mut [T]) + Sync) {
-        if w.len() <= PART {
+        if w.len() <= VALUES_PER_TASK {
             return step(w, g, &mut self.first, &mut self.second);
         }
-        let parts = w.chunks_mut(PART).zip(g.chunks(PART)).zip(self.first.chunks_mut(PART));
+        let parts = w
+            .chunks_mut(VALUES_PER_TASK)
+            .zip(g.chunks(VALUES_PER_TASK))
+            .zip(self.first.chunks_mut(VALUES_PER_TASK));
         match self.second.is_empty() {
             true => parallel::each(parts, |((w, g), m)| step(w, g, m, &mut [])),
             false => {
-                let parts = parts.zip(self.second.chunks_mut(PART));
+                let parts = parts.zip(self.second.chunks_mut(VALUES_PER_TASK));
                 parallel::each(parts, |(((w, g), m), v)| step(w, g, m, v));
             }
         }
@@ -124,10 +136,10 @@ pub(super) fn descend<T: Real>(w: &mut [T], g: &[T], by: T) {
             || w.iter_mut().zip(g).for_each(|(w, g)| *w -= by * *g),
         );
     };
-    if w.len() <= PART {
+    if w.len() <= VALUES_PER_TASK {
         return step(w, g);
     }
-    parallel::each(w.chunks_mut(PART).zip(g.chunks(PART)), |(w, g)| step(w, g));
+    parallel::each(w.chunks_mut(VALUES_PER_TASK).zip(g.chunks(VALUES_PER_TASK)), |(w, g)| step(w, g));
 }
 
 #[cfg(test)]
@@ -144,6 +156,7 @@ mod tests {
                     m = 0.9 * m - rate * g;
                     w += m;
                 }
+                Optimiser::PlainSgd => w -= rate * g,
                 Optimiser::Adam => {
                     m = 0.9 * m + 0.1 * g;
                     v = 0.999 * v + 0.001 * g * g;
@@ -159,7 +172,7 @@ mod tests {
     fn steps_are_those_of_the_papers() {
         let draws = Stream::new(1, 0);
         let gradients: Vec<f64> = (0..50 * 9).map(|i| draws.normal(i)).collect();
-        for how in [Optimiser::Sgd, Optimiser::Adam] {
+        for how in [Optimiser::Sgd, Optimiser::PlainSgd, Optimiser::Adam] {
             let (mut w, mut memory) = (vec![1.0; 9], OptimiserState::new(how, 9));
             // Half-gradients, half of the gradient.
             for g in gradients.chunks(9) {
@@ -175,9 +188,24 @@ mod tests {
     }
 
     #[test]
+    fn averages_of_some_entries_are_reset() {
+        for how in [Optimiser::Sgd, Optimiser::PlainSgd, Optimiser::Adam] {
+            let mut memory = OptimiserState::<f64>::new(how, 4);
+            memory.step(how, 0.1, 1.0, &mut [0.0; 4], &[1.0; 4]);
+            memory.forget(&[1..3]);
+            for averages in [&memory.first, &memory.second].into_iter().filter(|a| !a.is_empty()) {
+                assert_eq!(
+                    averages.iter().map(|x| *x != 0.0).collect::<Vec<_>>(),
+                    [true, false, false, true]
+                );
+            }
+        }
+    }
+
+    #[test]
     fn states_are_restored_from_text_to_the_bit() {
         let draws = Stream::new(2, 0);
-        for how in [Optimiser::Sgd, Optimiser::Adam] {
+        for how in [Optimiser::Sgd, Optimiser::PlainSgd, Optimiser::Adam] {
             let (mut w, mut memory) = (vec![0.3f32; 7], OptimiserState::<f32>::new(how, 7));
             let gradient = |step: u64| (0..7).map(|j| draws.normal(7 * step + j) as f32).collect::<Vec<_>>();
             (0..10).for_each(|step| memory.step(how, 0.1, 1.0, &mut w, &gradient(step)));

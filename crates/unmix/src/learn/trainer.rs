@@ -213,7 +213,7 @@ pub(crate) struct Trainer {
 }
 
 /// Minimum time between progress reports within an epoch.
-const PACE: Duration = Duration::from_millis(50);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
 
 impl Trainer {
     /// Trains `learner` starting from `state`, until the last epoch has ended ([`Outcome::Completed`]), the time limit is reached
@@ -253,7 +253,7 @@ impl Trainer {
                 run.epoch(epoch, f64::INFINITY, state.history.last().copied());
             }
             steps.counted(&Some(&*state))?;
-            if batch.ends_epoch() || reported.elapsed() >= PACE {
+            if batch.ends_epoch() || reported.elapsed() >= PROGRESS_INTERVAL {
                 reported = Instant::now();
                 let stage = format!("epoch {} of at most {}", batch.position.epoch + 1, self.max_epochs);
                 run.sweep_progress(&stage, batch.done, Some(batches.n_rows()))?;

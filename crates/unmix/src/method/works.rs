@@ -6,7 +6,7 @@ use crate::model::Fit;
 use serde_json::{Map, Value};
 
 /// Methods that a message lists, at most; the error has all of them.
-const LISTED: usize = 8;
+const MOST_LISTED_METHODS: usize = 8;
 
 /// Methods whose models have what depends on their encoders, which no entry of the registry states, and the setting that they need if the
 /// default is not sufficient. A test fits every method and compares.
@@ -22,6 +22,7 @@ const MODELS: &[(Needed, &[(&str, &str)])] = &[
             ("linear-eigengan", ""),
             ("factor-analysis", ""),
             ("matrix-completion", ""),
+            ("robust-pca", ""),
             ("sparse-coder", ""),
         ],
     ),
@@ -126,7 +127,9 @@ fn with_algorithm(method: &Method, works: impl Fn(&dyn Fit) -> bool) -> Option<S
 fn shortly(names: &[String]) -> String {
     // A single name is no longer than the number of those that are left out.
     match names.len() {
-        n if n > LISTED + 1 => format!("{} and {} more", names[..LISTED].join(", "), n - LISTED),
+        n if n > MOST_LISTED_METHODS + 1 => {
+            format!("{} and {} more", names[..MOST_LISTED_METHODS].join(", "), n - MOST_LISTED_METHODS)
+        }
         _ => names.join(", "),
     }
 }

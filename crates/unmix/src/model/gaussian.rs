@@ -6,7 +6,7 @@ use crate::machine::check_square;
 use crate::num::{Matrix, Real, factor, kernel};
 
 /// Maximum number of columns for which a covariance is inverted directly, in `O(p^3)`.
-const DIRECT: usize = 1024;
+const MOST_INVERTED_COLUMNS: usize = 1024;
 
 /// A Gaussian with covariance `D (V' diag(variance - noise) V + noise I) D`, where `V`, the axes, has orthonormal rows, and `D` is the
 /// diagonal matrix of `noise_scale`, if there is one, else the identity.
@@ -117,15 +117,15 @@ impl Gaussian {
         self.sandwich(|v| 1.0 / v - 1.0 / self.noise, 1.0 / self.noise, inverse)
     }
 
-    /// The precision matrix in units of the noise. Up to [`DIRECT`] columns, the inverse of the correlation matrix, whose condition number
-    /// does not grow as the noise of a column vanishes: `I - M' (I + M M')^-1 M`, `M = diag(variance - 1)^(1/2) V`, would cancel as many
-    /// digits as `variance` has.
+    /// The precision matrix in units of the noise. Up to [`MOST_INVERTED_COLUMNS`] columns, the inverse of the correlation matrix, whose
+    /// condition number does not grow as the noise of a column vanishes: `I - M' (I + M M')^-1 M`, `M = diag(variance - 1)^(1/2) V`, would
+    /// cancel as many digits as `variance` has.
     fn precision_in_units_of_noise(&self, unit: impl Fn(f64) -> f64) -> Result<Matrix<f64>> {
         let (k, p) = (self.axes.rows(), self.axes.cols());
         check_square("the precision of a model", p, 4)?;
         let m = Matrix::from_fn(k, p, |i, j| self.axes[(i, j)] * (self.variance[i] - 1.0).max(0.0).sqrt());
         let one = |i: usize, j: usize| f64::from(u8::from(i == j));
-        if p <= DIRECT {
+        if p <= MOST_INVERTED_COLUMNS {
             let common = factor::multiply(&m.transposed(), &m);
             let scale: Vec<f64> = (0..p).map(|j| 1.0 / (common[(j, j)] + 1.0).sqrt()).collect();
             let entry = |i: usize, j: usize| (common[(i, j)] + one(i, j)) * scale[i] * scale[j];

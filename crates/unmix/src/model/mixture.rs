@@ -8,7 +8,7 @@ use crate::num::Real;
 use crate::run::Run;
 
 /// The logarithm of the joint density of a row and the component nearest to it, if it is too small for a number.
-const BEYOND: f64 = f64::MIN;
+const LOG_OF_UNDERFLOW: f64 = f64::MIN;
 
 /// A mixture of Gaussians.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ impl Mixture {
     }
 
     /// Compares the components for a row so far from all of them that the squares of its distances overflow: the nearest one, in units of its
-    /// own variances, has [`BEYOND`], the others minus infinity, as their densities are smaller by a factor without bound.
+    /// own variances, has [`LOG_OF_UNDERFLOW`], the others minus infinity, as their densities are smaller by a factor without bound.
     fn compare_far<T: Real>(&self, row: &[T], joint: &mut [f64]) {
         joint.iter_mut().filter(|log| log.is_nan()).for_each(|log| *log = f64::NEG_INFINITY);
         if joint.iter().any(|log| *log > f64::NEG_INFINITY) {
@@ -59,7 +59,11 @@ impl Mixture {
         };
         let squares: Vec<f64> = self.parts.iter().zip(&self.weights).map(square).collect();
         let least = squares.iter().copied().fold(f64::INFINITY, f64::min);
-        joint.iter_mut().zip(&squares).filter(|(_, s)| **s <= least).for_each(|(log, _)| *log = BEYOND);
+        joint
+            .iter_mut()
+            .zip(&squares)
+            .filter(|(_, s)| **s <= least)
+            .for_each(|(log, _)| *log = LOG_OF_UNDERFLOW);
     }
 
     /// Converts the logarithms of the joint densities of a row to posterior probabilities of the components; returns the
@@ -69,7 +73,7 @@ impl Mixture {
         joint.iter_mut().for_each(|l| *l = (*l - largest).exp());
         let sum: f64 = joint.iter().sum();
         joint.iter_mut().for_each(|p| *p /= sum);
-        if largest == BEYOND { f64::NEG_INFINITY } else { largest + sum.ln() }
+        if largest == LOG_OF_UNDERFLOW { f64::NEG_INFINITY } else { largest + sum.ln() }
     }
 }
 

@@ -25,7 +25,7 @@ struct Problem {
 }
 
 /// Maximum number of rounds of coordinate descent.
-const ROUNDS: usize = 500;
+const MOST_ROUNDS: usize = 500;
 
 impl NonNegative {
     /// `a` is `n_features x n_codes`, `g` symmetric, `n_codes x n_codes`, `scale` has `n_codes` numbers; a row has converged if its
@@ -58,7 +58,7 @@ impl Problem {
                 r.iter_mut().zip(a).for_each(|(r, a)| *r += x * a);
             }
         }
-        solve_row(&self.g, &self.scale, &r, z, (self.tol, ROUNDS))
+        solve_row(&self.g, &self.scale, &r, z, (self.tol, MOST_ROUNDS))
     }
 }
 

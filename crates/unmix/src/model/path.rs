@@ -8,7 +8,7 @@ use crate::run::Run;
 use crate::stats::GatherCorrelations;
 
 /// The smallest alpha, as a fraction of the largest.
-const DOWN: f64 = 1e-3;
+const SMALLEST_ALPHA_SHARE: f64 = 1e-3;
 
 /// Number of alphas of a [path](Model::path) if none is requested.
 pub const DEFAULT_ALPHAS: usize = 30;
@@ -68,7 +68,7 @@ impl Model {
                 "give other rows",
             ));
         }
-        let at = |i: usize| DOWN.powf(i as f64 / (n_alphas.max(2) - 1) as f64);
+        let at = |i: usize| SMALLEST_ALPHA_SHARE.powf(i as f64 / (n_alphas.max(2) - 1) as f64);
         let alphas: Vec<f64> = (0..n_alphas).map(|i| found.largest * at(i)).collect();
         let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
             rows.check_infinite("the path of codes", &block)?;

@@ -176,7 +176,7 @@ impl Report {
 
     /// The warnings that concern the validity of the result: all except exact statements about the rows, or about the accuracy of a fit that has converged.
     pub fn doubts(&self) -> impl Iterator<Item = &str> {
-        let is_exact = |text: &str| EXACT.iter().any(|words| text.contains(words));
+        let is_exact = |text: &str| EXACT_STATEMENTS.iter().any(|words| text.contains(words));
         self.warnings.iter().map(String::as_str).filter(move |text| !is_exact(text))
     }
 
@@ -207,7 +207,7 @@ impl Report {
 }
 
 /// Words of the warnings that are exact statements: of [`constant_columns`], of [`Report::tell_rounding`], and of noise variances at a bound.
-const EXACT: [&str; 4] =
+const EXACT_STATEMENTS: [&str; 4] =
     ["columns do not vary", "columns does not vary", "as small as rounding allows", "at its lower bound"];
 
 /// The warning that `c` of `p` columns are constant, so that their `what`, as in "loadings", are 0; `None` if there are none.

@@ -16,28 +16,29 @@ use super::separation::Separation;
 pub(crate) const CANDIDATES: [f64; 2] = [0.8, 4.0];
 
 /// Significance threshold for `A - b`, in standard errors.
-pub(crate) const SIGNIFICANT: f64 = 4.0;
+pub(crate) const SIGNIFICANT_ERRORS: f64 = 4.0;
 
 /// The same for a sum of squares in units of Gaussian standard errors, which has a heavier tail in a few hundred rows.
 const HELD_OUT: f64 = 8.0;
 
 /// Mean of `psi`, in standard deviations of that of Gaussian numbers, of components that the test on held-out rows should find. It is 0.11 for
 /// logistic sources, 0.25 for Laplace, 0.29 for uniform ones.
-const DETECTABLE: f64 = 0.085;
+const DETECTABLE_PSI: f64 = 0.085;
 
 /// Sweeps in which widths are checked: often at first, rarely later. The first check is at the start, before
 /// a wrong `a` can rotate a pair of equal variance to its least separated position.
-const CHECKS: [u64; 9] = [0, 1, 2, 3, 5, 8, 12, 20, 30];
+const CHECKED_SWEEPS: [u64; 9] = [0, 1, 2, 3, 5, 8, 12, 20, 30];
 
-/// The last of these fixed checks; later ones follow at intervals of `LATER` sweeps while components still become less Gaussian.
+/// The last of these fixed checks; later ones follow at intervals of `SWEEPS_BETWEEN_CHECKS` sweeps while components still become less Gaussian.
 pub(crate) const LAST_CHECK: u64 = 30;
 
 /// Sweeps from one later check to the next.
-const LATER: u64 = 10;
+const SWEEPS_BETWEEN_CHECKS: u64 = 10;
 
 /// Whether components are checked after this number of sweeps; `settled` if there are to be no checks after the fixed ones.
 pub(super) fn checks_after(sweep: u64, settled: bool) -> bool {
-    CHECKS.contains(&sweep) || (!settled && sweep > LAST_CHECK && sweep.is_multiple_of(LATER))
+    CHECKED_SWEEPS.contains(&sweep)
+        || (!settled && sweep > LAST_CHECK && sweep.is_multiple_of(SWEEPS_BETWEEN_CHECKS))
 }
 
 /// The candidate with the larger `score_ratio`, for each of `k` components.
@@ -78,14 +79,14 @@ fn null_search_bound(k: usize) -> f64 {
 }
 
 /// Components that cannot be distinguished from Gaussian ones, given that the search maximised non-Gaussianity. Among about ten or more
-/// Gaussian components such a search finds `t` above [`SIGNIFICANT`], and among `k` an [`evidence`] of 0.3 to 0.67 `k^2`; `k` estimated
+/// Gaussian components such a search finds `t` above [`SIGNIFICANT_ERRORS`], and among `k` an [`evidence`] of 0.3 to 0.67 `k^2`; `k` estimated
 /// sources have more than 1.3 `k^2`. So components below [`null_search_bound`] are near Gaussian if their evidence is at most `k^2`.
 pub(super) fn near_gaussian(separations: &[Separation]) -> Vec<bool> {
     let k = separations.first().map_or(0, |statistics| statistics.t.len());
     let t = |j: usize| separations.iter().fold(0.0f64, |m, statistics| m.max(statistics.t[j]));
     let mut which: Vec<usize> = (0..k).collect();
     loop {
-        let cut = null_search_bound(which.len()).max(SIGNIFICANT);
+        let cut = null_search_bound(which.len()).max(SIGNIFICANT_ERRORS);
         let fewer: Vec<usize> = which.iter().copied().filter(|&j| t(j) <= cut).collect();
         if fewer.len() == which.len() {
             break;
@@ -93,7 +94,8 @@ pub(super) fn near_gaussian(separations: &[Separation]) -> Vec<bool> {
         which = fewer;
     }
     let together: f64 = which.iter().map(|&j| t(j).powi(2)).sum();
-    let by_search = together <= ((which.len() * which.len()) as f64).max(SIGNIFICANT * SIGNIFICANT);
+    let by_search =
+        together <= ((which.len() * which.len()) as f64).max(SIGNIFICANT_ERRORS * SIGNIFICANT_ERRORS);
     (0..k).map(|j| by_search && which.contains(&j)).collect()
 }
 
@@ -103,7 +105,7 @@ pub(super) fn near_gaussian(separations: &[Separation]) -> Vec<bool> {
 /// single one is.
 pub(super) fn jointly_non_gaussian(separations: &[Separation]) -> bool {
     let k = separations.first().map_or(0, |statistics| statistics.t.len());
-    evidence(separations) > k as f64 + SIGNIFICANT * (2.0 * k as f64).sqrt()
+    evidence(separations) > k as f64 + SIGNIFICANT_ERRORS * (2.0 * k as f64).sqrt()
 }
 
 /// Whether components of `n` rows that were not used to find them are jointly non-Gaussian. Standard errors are the smaller of those of the rows
@@ -115,9 +117,9 @@ pub(super) fn non_gaussian_on_held_out(separations: &[Separation], n: f64) -> bo
 }
 
 /// Whether `k` non-Gaussian components of `n` rows may be missed by the test on held-out rows, half of them: the expected sum of squares of
-/// [`DETECTABLE`] ones is below the threshold.
+/// [`DETECTABLE_PSI`] ones is below the threshold.
 pub(super) fn may_be_missed(n: f64, k: usize) -> bool {
-    0.5 * n * DETECTABLE.powi(2) < 1.0 + HELD_OUT * (2.0 / k as f64).sqrt()
+    0.5 * n * DETECTABLE_PSI.powi(2) < 1.0 + HELD_OUT * (2.0 / k as f64).sqrt()
 }
 
 /// [`evidence`] with the standard errors of `n` Gaussian numbers.
@@ -144,7 +146,7 @@ fn gaussian_deviation(a: f64) -> f64 {
 
 /// Whether some candidate width separates component `j` from others of equal variance.
 pub(super) fn is_significant(separations: &[Separation], j: usize) -> bool {
-    separations.iter().any(|statistics| statistics.t[j] > SIGNIFICANT)
+    separations.iter().any(|statistics| statistics.t[j] > SIGNIFICANT_ERRORS)
 }
 
 #[cfg(test)]

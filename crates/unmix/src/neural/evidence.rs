@@ -25,23 +25,23 @@ use crate::stats::quantiles::{student, upper_sum};
 /// Number of blocks of consecutive rows.
 const BLOCKS: usize = 32;
 /// Minimum number of blocks from which the scatter is estimated.
-const FEWEST: usize = 8;
+const FEWEST_BLOCKS: usize = 8;
 /// Minimum number of rows of a block.
-const ROWS: usize = 4;
+const LEAST_ROWS_PER_BLOCK: usize = 4;
 /// Maximum number of entries of the sums of all blocks.
-const NUMBERS: usize = 1 << 23;
+const MOST_ENTRIES: usize = 1 << 23;
 /// Maximum number of axes outside of the components that are included, besides the bound of `4 k` axes in all.
-const OTHERS: usize = 256;
+const MOST_OTHER_AXES: usize = 256;
 /// Maximum numbers of multiplications and of rows: blocks are truncated accordingly.
-const WORK: usize = 1 << 28;
-const MOST: usize = 1 << 18;
+const MOST_PRODUCTS: usize = 1 << 28;
+const MOST_ROWS: usize = 1 << 18;
 
 /// The mean square of the angle over its first-order value `v`, in rad², is about `1 + 7 v`: measured on nine designs of 4 to 60 columns
 /// whose axes are known, 1.0 to 1.1 up to `v = 0.01`, 1.3 at 0.04, 1.5 at 0.07.
-const SECOND: f64 = 7.0;
+const SECOND_ORDER_FACTOR: f64 = 7.0;
 
 /// Maximum deviation of components from orthonormality (`||W'W - I||_F`) for which these statistics are computed.
-const FAR: f64 = 0.5;
+const LARGEST_DEVIATION: f64 = 0.5;
 
 /// Sums over one block of rows, of `r` coordinates along orthonormal axes of which the first `k` are components.
 #[derive(Clone, Debug)]
@@ -145,18 +145,19 @@ impl<T: Real> Principal<'_, T> {
         block_length: u64,
         run: &Run<'_>,
     ) -> Result<Option<BlockEvidence>> {
-        if orthonormality(w) > FAR {
+        if orthonormality(w) > LARGEST_DEVIATION {
             return Ok(None);
         }
         let frame = self.frame(w)?;
         let n = self.n_rows() as usize;
         // Blocks of twice the block length, beyond which rows are not autocorrelated, are nearly independent.
-        let length = if block_length > 1 { 2 * block_length as usize } else { ROWS };
-        let count = (n / length).min(BLOCKS).min((NUMBERS / (2 * w.rows() * frame.rows())).max(FEWEST));
-        if count < FEWEST {
+        let length = if block_length > 1 { 2 * block_length as usize } else { LEAST_ROWS_PER_BLOCK };
+        let count =
+            (n / length).min(BLOCKS).min((MOST_ENTRIES / (2 * w.rows() * frame.rows())).max(FEWEST_BLOCKS));
+        if count < FEWEST_BLOCKS {
             return Ok(None);
         }
-        let most = (WORK / (frame.rows() * frame.cols())).min(MOST).div_ceil(count).max(64);
+        let most = (MOST_PRODUCTS / (frame.rows() * frame.cols())).min(MOST_ROWS).div_ceil(count).max(64);
         let rows = |b: usize| {
             let (first, end) = (b * n / count, (b + 1) * n / count);
             first as u64..end.min(first + most) as u64
@@ -173,7 +174,7 @@ impl<T: Real> Principal<'_, T> {
     fn frame(&self, w: &Matrix<f64>) -> Result<Matrix<f64>> {
         let w = factor::polar_rows(w)?;
         let (k, r) = (w.rows(), w.cols());
-        let c = r.min(4 * k).min(k + OTHERS);
+        let c = r.min(4 * k).min(k + MOST_OTHER_AXES);
         let outside = Matrix::from_fn(c, r, |i, m| {
             f64::from(u8::from(i == m)) - (0..k).map(|j| w[(j, i)] * w[(j, m)]).sum::<f64>()
         });
@@ -245,7 +246,8 @@ impl BlockEvidence {
             // The other directions have at most the variance of the last axis, and directions of small variance rotate a component little.
             let last = angles.last().copied().unwrap_or(0.0);
             angles.resize(angles.len() + self.rest, last);
-            let square = upper_sum(&angles, quantile) * (1.0 + SECOND * angles.iter().sum::<f64>());
+            let square =
+                upper_sum(&angles, quantile) * (1.0 + SECOND_ORDER_FACTOR * angles.iter().sum::<f64>());
             let angle = (moved.sqrt() + square.sqrt()).min(std::f64::consts::FRAC_PI_2);
             SamplingError { t: self.mean(&gap).t(), least: least.0, partner: least.1, needed, angle }
         };

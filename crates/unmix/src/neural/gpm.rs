@@ -31,7 +31,8 @@ pub(super) use self::state::{KICK, MOST_CHANGES, MOST_KICKS};
 use self::step::Step;
 use self::tied::axes_by_variance;
 use super::auto::{
-    CANDIDATES, LAST_CHECK, SIGNIFICANT, checks_after, jointly_non_gaussian, may_be_missed, near_gaussian,
+    CANDIDATES, LAST_CHECK, SIGNIFICANT_ERRORS, checks_after, jointly_non_gaussian, may_be_missed,
+    near_gaussian,
 };
 use super::nonlinearity::{ActivationFunction, Nonlinearity, Slope};
 use super::separation::{Pass, PassMeans, Separation};
@@ -155,8 +156,9 @@ impl GpmOptions {
         let done = step.residual <= self.tol;
         // A sweep that the limit makes the last leaves out what could change the components; a choice of widths has searches within it.
         let cut = (last || self.auto) && self.is_cut(sweep, run);
-        let due = done || (!self.white && (sweep == EARLY || sweep == LAST_CHECK));
-        let rotates = self.auto && with_separations && !last && start.rows() <= FEW && due;
+        let due = done || (!self.white && (sweep == EARLY_SWEEPS || sweep == LAST_CHECK));
+        let rotates =
+            self.auto && with_separations && !last && start.rows() <= MOST_ROTATED_COMPONENTS && due;
         if rotates && at.rotate_pairs(&means, rows, !done, run)? {
             return Ok(at.continued());
         }
@@ -169,7 +171,7 @@ impl GpmOptions {
             return Ok(at.solved(means, &step, outcome).into());
         }
         // The residual may be that of rounding errors.
-        let rounded = step.residual <= ROUNDING * T::DTYPE.eps();
+        let rounded = step.residual <= ROUNDING_EPS * T::DTYPE.eps();
         // If the search ends there is one more sweep, for the final residual.
         at.stopped_early |= !done && at.makes_no_progress(rounded);
         at.resting = done || at.stopped_early;
@@ -198,7 +200,7 @@ impl GpmOptions {
         run: &Run<'_>,
     ) -> Result<Inspection> {
         let candidates = &means.separations[1..];
-        if self.auto && !self.white && rows.n() < FEW_ROWS * rows.r() as f64 {
+        if self.auto && !self.white && rows.n() < FEW_ROWS_PER_COORDINATE * rows.r() as f64 {
             return Ok(Inspection::Nothing);
         }
         if sweep == 0 {
@@ -355,7 +357,7 @@ fn stalled(residuals: &[f64], patience: usize) -> bool {
     }
     let (before, window) = residuals.split_at(n - patience);
     let (earlier, late) = window.split_at(patience - patience / 5);
-    smallest(window) >= smallest(before) && smallest(late) >= DECREASE * smallest(earlier)
+    smallest(window) >= smallest(before) && smallest(late) >= DECREASE_FACTOR * smallest(earlier)
 }
 
 /// Whether the last of these residuals increase steadily: the residual of a saddle is small, and grows until it is left.
@@ -363,7 +365,7 @@ fn leaves_saddle(residuals: &[f64], patience: usize) -> bool {
     let smallest = |of: &[f64]| of.iter().copied().fold(f64::INFINITY, f64::min);
     let window = &residuals[residuals.len().saturating_sub(patience)..];
     let (earlier, late) = window.split_at(window.len() - window.len() / 5);
-    smallest(late) > smallest(earlier) / DECREASE
+    smallest(late) > smallest(earlier) / DECREASE_FACTOR
 }
 
 /// The candidate whose sum of squares of `t` at the start is significantly larger than that of any candidate now.
@@ -373,29 +375,29 @@ fn better(begun: &[Separation], now: &[Separation]) -> Option<f64> {
     let each = begun.iter().zip(CANDIDATES).map(|(statistics, a)| (sum(statistics), a));
     let (most, a) = each.fold((0.0, 0.0), |m, (sum, a)| if sum > m.0 { (sum, a) } else { m });
     let k = begun.first().map_or(0, |statistics| statistics.t.len()) as f64;
-    (jointly_non_gaussian(begun) && most > left + SIGNIFICANT * (2.0 * k).sqrt()).then_some(a)
+    (jointly_non_gaussian(begun) && most > left + SIGNIFICANT_ERRORS * (2.0 * k).sqrt()).then_some(a)
 }
 
 /// Rows per coordinate, below which a search overfits to single rows, whose directions look as non-Gaussian
 /// as any source: only variance is then informative.
-const FEW_ROWS: f64 = 4.0;
+const FEW_ROWS_PER_COORDINATE: f64 = 4.0;
 
 /// Maximum number of components for which pairs are examined in rotated form. With more there are many pairs whose variances are
 /// close, and on photographs (32 components) rotations during the iteration lead to worse solutions: solutions from two samples had a
 /// mean cosine of 0.921 instead of 0.950.
-const FEW: usize = 16;
+const MOST_ROTATED_COMPONENTS: usize = 16;
 /// Sweeps after which pairs that may be mixed are examined in rotated form: one of the fixed checks.
-const EARLY: u64 = 5;
+const EARLY_SWEEPS: u64 = 5;
 /// Number of sweeps without a smaller residual after which the iteration stops. Passing a saddle takes many:
 /// the residual is small there, and then larger until the saddle is left (on photographs 80 sweeps and more).
 const PATIENCE: usize = 250;
 /// The same if the residual is of the size of rounding errors, or steps alternate between two directions.
 const PATIENCE_AT_REST: usize = 50;
 /// The residual decreases if its smallest value in the last fifth of these sweeps is less than this part of that in the others.
-const DECREASE: f64 = 0.9;
+const DECREASE_FACTOR: f64 = 0.9;
 /// Residuals of up to this multiple of the machine epsilon may be rounding errors of the sums (measured in single precision on patches
 /// of photographs: half of the epsilon).
-const ROUNDING: f64 = 16.0;
+const ROUNDING_EPS: f64 = 16.0;
 
 #[cfg(test)]
 mod tests {

@@ -16,7 +16,7 @@
 //! upper bound of its angle from the population axis is below 18 degrees; the fits of halves of the rows, if there are any, agree
 //! about it; and the fit converged. Bounds are such that at most 1 model of 100 has a component that is resolved and wrong.
 
-use super::auto::{CANDIDATES, SIGNIFICANT, is_significant};
+use super::auto::{CANDIDATES, SIGNIFICANT_ERRORS, is_significant};
 use super::evidence::SamplingError;
 use super::separation::Separation;
 use crate::num::Matrix;
@@ -142,7 +142,7 @@ pub fn verdicts(input: &VerdictInput<'_>) -> Vec<Verdict> {
 fn reason(input: &VerdictInput<'_>, j: usize, least: f64) -> Option<Unresolved> {
     let (own, candidates) = (input.own, input.candidates);
     let better = || {
-        let works = |c: &usize| candidates[*c].b[j] < 0.0 && candidates[*c].t[j] > SIGNIFICANT;
+        let works = |c: &usize| candidates[*c].b[j] < 0.0 && candidates[*c].t[j] > SIGNIFICANT_ERRORS;
         match (0..candidates.len()).find(works) {
             Some(c) => Unresolved::UnsuitableWidth(CANDIDATES[c]),
             None => Unresolved::UnsuitableNonlinearity,
@@ -159,8 +159,9 @@ fn reason(input: &VerdictInput<'_>, j: usize, least: f64) -> Option<Unresolved> 
         return Some(Unresolved::Gaussian);
     }
     if sampling.t <= sampling.needed || least <= 0.0 || sampling.least <= sampling.needed {
-        let by_another =
-            candidates.iter().any(|statistics| statistics.t[j] > SIGNIFICANT && statistics.t[j] > own.t[j]);
+        let by_another = candidates
+            .iter()
+            .any(|statistics| statistics.t[j] > SIGNIFICANT_ERRORS && statistics.t[j] > own.t[j]);
         return Some(match by_another && (least <= 0.0 || sampling.t <= sampling.needed) {
             true => better(),
             false if sampling.partner < input.sigma.len() => Unresolved::NotSeparatedFrom(sampling.partner),

@@ -13,7 +13,7 @@
 //! `a`, a source has many more small codes than a mixture, with a negative `t` ten times as large. So the
 //! criterion is the absolute value of `t`.
 
-use super::auto::{CANDIDATES, SIGNIFICANT, choose, is_significant};
+use super::auto::{CANDIDATES, SIGNIFICANT_ERRORS, choose, is_significant};
 use super::nonlinearity::Nonlinearity;
 use super::separation::{Pass, Separation};
 use super::start::Principal;
@@ -24,7 +24,7 @@ use crate::run::Run;
 /// Whether the variances of two of `n` codes do not differ significantly.
 pub(super) fn tied(a: f64, b: f64, n: f64) -> bool {
     let ratio = (a / b).powi(2);
-    ratio.max(1.0 / ratio) < 1.0 + 2.0 * SIGNIFICANT / n.sqrt()
+    ratio.max(1.0 / ratio) < 1.0 + 2.0 * SIGNIFICANT_ERRORS / n.sqrt()
 }
 
 /// Result of the examination of rotated pairs.
@@ -79,8 +79,9 @@ pub(super) fn compare_rotated<T: Real>(
         let of = |separations: &[Separation], (i, j): (usize, usize)| {
             evidence(separations, i) + evidence(separations, j)
         };
-        let gains =
-            |pair: &(usize, usize)| of(&seen, *pair) > of(separations, *pair) + SIGNIFICANT * SIGNIFICANT;
+        let gains = |pair: &(usize, usize)| {
+            of(&seen, *pair) > of(separations, *pair) + SIGNIFICANT_ERRORS * SIGNIFICANT_ERRORS
+        };
         let better: Vec<(usize, usize)> = pairs.into_iter().filter(gains).collect();
         if better.is_empty() {
             continue;

@@ -260,7 +260,7 @@ fn gather_separation<T: Real>(
 }
 
 /// Number of rows that are summed in their own type before the sum is added in double precision.
-const ROWS: usize = 16;
+const ROWS_PER_SUM: usize = 16;
 
 /// Adds `z phi`, `phi'`, `psi` and its square, column by column.
 fn add_separation<T: Real>(
@@ -272,7 +272,10 @@ fn add_separation<T: Real>(
 ) {
     let k = sums.len() / 4;
     let mut part = vec![T::default(); 4 * k];
-    let groups = z.chunks(ROWS * k).zip(gradient.chunks(ROWS * k)).zip(score_slope.chunks(ROWS * k));
+    let groups = z
+        .chunks(ROWS_PER_SUM * k)
+        .zip(gradient.chunks(ROWS_PER_SUM * k))
+        .zip(score_slope.chunks(ROWS_PER_SUM * k));
     crate::num::widest(
         #[inline(always)]
         || {
@@ -283,7 +286,7 @@ fn add_separation<T: Real>(
                 let (gap, square) = rest.split_at_mut(k);
                 let rows = z.chunks_exact(k).zip(gradient.chunks_exact(k)).zip(score_slope.chunks_exact(k));
                 for (i, ((z, f), g)) in rows.enumerate() {
-                    let w = T::from_f64(weights.map_or(1.0, |w| w[group * ROWS + i]));
+                    let w = T::from_f64(weights.map_or(1.0, |w| w[group * ROWS_PER_SUM + i]));
                     let sums = along.iter_mut().zip(&mut *grown).zip(&mut *gap).zip(&mut *square);
                     for ((((along, grown), gap), square), ((z, f), g)) in sums.zip(z.iter().zip(f).zip(g)) {
                         let zf = *z * *f;

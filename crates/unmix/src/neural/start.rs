@@ -6,7 +6,7 @@
 //! much as there are coordinates.
 
 use super::separation::{GatherCodes, PassMeans, Rule};
-use crate::data::{KEPT, Map, Projected, Rows};
+use crate::data::{MOST_BYTES_KEPT, Map, Projected, Rows};
 use crate::error::Result;
 use crate::model::Linear;
 use crate::num::{Matrix, Real, factor};
@@ -16,7 +16,7 @@ use crate::stats::GatherMoments;
 use std::cell::Cell;
 
 /// Coordinates for each component.
-const COORDINATES: usize = 4;
+const COORDINATES_PER_COMPONENT: usize = 4;
 
 /// Options of principal coordinates.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ impl<'a, T: Real> Principal<'a, T> {
     /// Those of [`spectrum::decompose`].
     pub fn new(rows: &'a Rows<'a, T>, ask: &PrincipalOptions, run: &Run<'_>) -> Result<Self> {
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
-        let top = COORDINATES.saturating_mul(ask.k).min((p as u64).min(n) as usize).max(1);
+        let top = COORDINATES_PER_COMPONENT.saturating_mul(ask.k).min((p as u64).min(n) as usize).max(1);
         let request = Request {
             method: ask.method,
             solver: auto_solver(n, p, Some(top), false),
@@ -108,7 +108,7 @@ impl<'a, T: Real> Principal<'a, T> {
             sweeps += 1;
         }
         let bytes = (n as usize).saturating_mul(r).saturating_mul(std::mem::size_of::<T>());
-        let held = match bytes <= ask.kept.unwrap_or(KEPT as usize) {
+        let held = match bytes <= ask.kept.unwrap_or(MOST_BYTES_KEPT as usize) {
             true => {
                 sweeps += 1;
                 PrincipalRows::Projected(Projected::new(

@@ -28,9 +28,13 @@ fn nominally<R: Send>(n: usize, work: impl FnOnce(Par) -> R + Send) -> R {
 /// All eigenvalues (descending) and eigenvectors (rows) of a symmetric matrix, of which the lower triangle is read.
 ///
 /// `O(n^3)`, about nine times the operations of a matrix product.
+///
+/// # Errors
+///
+/// [`Error::Factorisation`] if the iteration does not converge, as with numbers that are not finite.
 pub fn eigh(a: &Matrix<f64>) -> Result<Spectrum> {
     let n = a.rows();
-    if n <= tridiagonal::SMALL {
+    if n <= tridiagonal::SMALL_SIZE {
         return small_eigh(a);
     }
     let lower = Mat::from_fn(n, n, |i, j| if i >= j { a[(i, j)] } else { 0.0 });
@@ -69,6 +73,10 @@ fn small_eigh(a: &Matrix<f64>) -> Result<Spectrum> {
 
 /// All eigenvalues (descending) of a symmetric matrix, of which the lower triangle is read: about a sixth of the work of
 /// [`eigh`].
+///
+/// # Errors
+///
+/// [`Error::Factorisation`] if the iteration does not converge, as with numbers that are not finite.
 pub fn eigenvalues(a: &Matrix<f64>) -> Result<Vec<f64>> {
     let n = a.rows();
     let lower = Mat::from_fn(n, n, |i, j| if i >= j { a[(i, j)] } else { 0.0 });
@@ -88,6 +96,10 @@ pub fn eigenvalues(a: &Matrix<f64>) -> Result<Vec<f64>> {
 
 /// All singular values (descending) and the right singular vectors (rows) of a matrix with at least as many rows as
 /// columns. `O(n p^2)`.
+///
+/// # Errors
+///
+/// [`Error::Factorisation`] if the iteration does not converge, as with numbers that are not finite.
 pub fn svd_right(a: &Matrix<f64>) -> Result<Spectrum> {
     let (n, p) = (a.rows(), a.cols());
     assert!(n >= p, "the right singular vectors of a {n} x {p} matrix are taken through its transpose");
@@ -330,12 +342,12 @@ impl Cholesky {
 /// Copies the lower triangle onto the upper one.
 pub(crate) fn mirror(a: &mut Matrix<f64>) {
     /// Side length of square tiles: the parts of both triangles fit in the first-level cache.
-    const SIDE: usize = 32;
+    const TILE_SIDE: usize = 32;
     let n = a.rows();
-    for first in (0..n).step_by(SIDE) {
-        for left in (0..=first).step_by(SIDE) {
-            for i in first..n.min(first + SIDE) {
-                for j in left..i.min(left + SIDE) {
+    for first in (0..n).step_by(TILE_SIDE) {
+        for left in (0..=first).step_by(TILE_SIDE) {
+            for i in first..n.min(first + TILE_SIDE) {
+                for j in left..i.min(left + TILE_SIDE) {
                     a[(j, i)] = a[(i, j)];
                 }
             }
@@ -362,7 +374,7 @@ fn symmetric(out: &mut Matrix<f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
     nominally(out.rows().max(inner), |par| {
         let (mut at, mut beta) = (0, Accum::Replace);
         loop {
-            let terms = PANEL.min(inner - at);
+            let terms = TERMS_PER_PRODUCT.min(inner - at);
             let (a, b) = (a.subcols(at, terms), b.subrows(at, terms));
             let whole = BlockStructure::Rectangular;
             let lower = BlockStructure::TriangularLower;
@@ -397,7 +409,7 @@ pub(crate) fn subtract_product(out: &mut Matrix<f64>, a: &Matrix<f64>, b: &Matri
 
 /// Number of terms of a sum in one call of the library's product: with tens of thousands of terms, shared between threads, it is
 /// slower than in panels.
-const PANEL: usize = 1024;
+const TERMS_PER_PRODUCT: usize = 1024;
 
 fn product(out: &mut Matrix<f64>, beta: Accum, a: MatRef<'_, f64>, b: MatRef<'_, f64>, alpha: f64) {
     let inner = a.ncols();
@@ -405,7 +417,7 @@ fn product(out: &mut Matrix<f64>, beta: Accum, a: MatRef<'_, f64>, b: MatRef<'_,
     nominally(size, |par| {
         let (mut at, mut beta) = (0, beta);
         loop {
-            let terms = PANEL.min(inner - at);
+            let terms = TERMS_PER_PRODUCT.min(inner - at);
             matmul(out.faer_mut(), beta, a.subcols(at, terms), b.subrows(at, terms), alpha, par);
             (at, beta) = (at + terms, Accum::Add);
             if at == inner {

@@ -24,7 +24,7 @@ pub(crate) fn push_centred<T: Real>(row: &[T], (near, rest): (f64, f64), out: &m
 }
 
 /// Minimum length of an inner loop, above which its start and end cost little.
-const LONG: usize = 256;
+const LEAST_INNER_LENGTH: usize = 256;
 
 /// Writes `rows - mean` into `out`, each row times the square root of its weight; rows of weight 0 are left out.
 pub(crate) fn centre<T: Real>(rows: &[T], weights: Option<&[f64]>, mean: &[f64], out: &mut Vec<T>) {
@@ -35,7 +35,8 @@ pub(crate) fn centre<T: Real>(rows: &[T], weights: Option<&[f64]>, mean: &[f64],
     // Number of copies of the mean for which whole vectors end at a row boundary and the loop is long enough; at most the number of
     // rows.
     let times = SIMD_WIDTH >> p.trailing_zeros().min(SIMD_WIDTH.trailing_zeros());
-    let times = if p < LONG { LONG.div_ceil(p).next_multiple_of(times) } else { 1 };
+    let times =
+        if p < LEAST_INNER_LENGTH { LEAST_INNER_LENGTH.div_ceil(p).next_multiple_of(times) } else { 1 };
     let parts = SplitMean::<T>::of(mean).repeated(times.min(rows.len() / p).max(1));
     // Not cleared first: all of it is overwritten.
     out.resize(rows.len(), T::default());
@@ -244,15 +245,15 @@ pub(crate) fn pack_row<T: Real>(row: &[f64], i: usize, n: usize, out: &mut [T]) 
 }
 
 /// Minimum width from which a symmetric product is divided among threads: there is enough work, and there are few shards.
-const SHARED: usize = 512;
+const LEAST_SHARED_WIDTH: usize = 512;
 
 /// Number of rows of the product that one thread computes at a time: the columns of the packed rows that they need fit in the
 /// second-level cache.
-const PART: usize = 96;
+const ROWS_PER_TASK: usize = 96;
 
 /// Whether a symmetric product of this width is divided among threads.
 pub(crate) fn shares_gram(p: usize) -> bool {
-    p >= SHARED
+    p >= LEAST_SHARED_WIDTH
 }
 
 /// `total += rows' rows` in the lower triangle, for `n` rows of `p` numbers, packed. Entries above the diagonal are undefined.
@@ -262,8 +263,8 @@ pub(crate) fn shares_gram(p: usize) -> bool {
 pub(crate) fn add_gram<T: Real>(total: &mut [f64], packed: &[T], n: usize, p: usize) {
     if shares_gram(p) {
         // The last parts of the triangle are the longest.
-        let parts = total.chunks_mut(PART * p).enumerate().rev();
-        parallel::each(parts, |(i, part)| T::add_gram(part, i * PART, packed, n, p));
+        let parts = total.chunks_mut(ROWS_PER_TASK * p).enumerate().rev();
+        parallel::each(parts, |(i, part)| T::add_gram(part, i * ROWS_PER_TASK, packed, n, p));
     } else {
         T::add_gram(total, 0, packed, n, p);
     }
@@ -278,8 +279,8 @@ pub(crate) fn product<T: Real>(out: &mut [T], a: &[T], b: &[T], n: usize, p: usi
 /// the total in `f64`.
 pub(crate) fn add_cross<T: Real>(total: &mut [f64], a: &[T], b: &[T], n: usize, k: usize, p: usize) {
     /// With fewer rows of the total than this, most of a tile is unused: the library's product is faster.
-    const FEW: usize = 8;
-    if k >= FEW {
+    const FEW_ROWS: usize = 8;
+    if k >= FEW_ROWS {
         return T::add_cross_rows(total, a, b, n, k, p);
     }
     let mut part = vec![T::default(); k * p];

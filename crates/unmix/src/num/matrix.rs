@@ -72,12 +72,12 @@ impl<T: Real> Matrix<T> {
     /// The transpose.
     pub fn transposed(&self) -> Self {
         /// Side length of square tiles, which are read and written by whole cache lines.
-        const SIDE: usize = 16;
+        const TILE_SIDE: usize = 16;
         let mut out = Self::zeros(self.cols, self.rows);
-        for first in (0..self.rows).step_by(SIDE) {
-            for left in (0..self.cols).step_by(SIDE) {
-                for i in first..self.rows.min(first + SIDE) {
-                    for j in left..self.cols.min(left + SIDE) {
+        for first in (0..self.rows).step_by(TILE_SIDE) {
+            for left in (0..self.cols).step_by(TILE_SIDE) {
+                for i in first..self.rows.min(first + TILE_SIDE) {
+                    for j in left..self.cols.min(left + TILE_SIDE) {
                         out.data[j * self.rows + i] = self.data[i * self.cols + j];
                     }
                 }

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::machine::check_memory;
 
 /// Maximum number of features for which a basis of the null space is computed explicitly.
-const DENSE: usize = 1024;
+const MOST_DENSE_FEATURES: usize = 1024;
 
 /// The first `m` canonical directions (rows) orthogonal to the orthonormal rows of `found`.
 ///
@@ -28,8 +28,8 @@ pub(crate) fn null_directions(found: &Matrix<f64>, m: usize) -> Result<Matrix<f6
     if let Some(axes) = unused_columns(found, m) {
         return Ok(axes);
     }
-    let few = if p > DENSE { secular::directions(found, m)? } else { None };
-    let directions = match p > DENSE {
+    let few = if p > MOST_DENSE_FEATURES { secular::directions(found, m)? } else { None };
+    let directions = match p > MOST_DENSE_FEATURES {
         _ if few.is_some() => few,
         true => {
             check_memory(
@@ -69,6 +69,17 @@ fn unused_columns(found: &Matrix<f64>, m: usize) -> Option<Matrix<f64>> {
     }
     let unused: Vec<usize> = (0..p).filter(|&j| !used[j]).collect();
     (unused.len() + r == p).then(|| Matrix::from_fn(m, p, |i, j| f64::from(u8::from(unused[i] == j))))
+}
+
+/// Memory in bytes of the search for one direction orthogonal to `r` rows of `p` numbers.
+pub(crate) fn memory_for_one(r: usize, p: usize) -> u64 {
+    /// Number of vectors of the search through the inverse, as measured.
+    const SEARCHED: u64 = 300;
+    match p > MOST_DENSE_FEATURES {
+        false => dense_bytes(p),
+        true if secular::are_few(r, 1) => 0,
+        true => (p as u64).saturating_mul(8 * SEARCHED),
+    }
 }
 
 /// Memory of the basis, its weighted copy, the restricted matrix and its eigenvectors: nearly `p x p` each.
@@ -148,8 +159,8 @@ mod tests {
     fn the_secular_equation_gives_the_same_directions() {
         for (r, m) in [(1, 1), (1, 3), (2, 3), (5, 4), (17, 3)] {
             let mut rows = Matrix::from_fn(r, 300, |i, j| Stream::new(5, 1).normal((i * 300 + j) as u64));
-            for small in [1.0, 0.03] {
-                // Eigenvalues near the first entries.
+            // Eigenvalues near the first entries, and so near that distances from them are lost.
+            for small in [1.0, 0.03, 1e-4] {
                 (0..r).for_each(|i| rows.row_mut(i)[..3].iter_mut().for_each(|x| *x *= small));
                 let found = factor::orthonormal_rows(&rows);
                 let (a, b) =
@@ -164,9 +175,16 @@ mod tests {
             }
         }
         // An entry that is an eigenvalue, and many rows.
-        let mut found = orthonormal(1, 200);
-        found.row_mut(0)[0] = 0.0;
-        assert!(secular::directions(&factor::orthonormal_rows(&found), 1).unwrap().is_none());
+        let mut found = orthonormal(3, 200);
+        (0..3).for_each(|i| found.row_mut(i)[0] = 0.0);
+        let first = secular::directions(&factor::orthonormal_rows(&found), 1).unwrap().expect("few");
+        assert!(
+            first
+                .row(0)
+                .iter()
+                .enumerate()
+                .all(|(j, x)| (x.abs() - f64::from(u8::from(j == 0))).abs() < 1e-12)
+        );
         assert!(secular::directions(&orthonormal(40, 200), 1).unwrap().is_none());
     }
 

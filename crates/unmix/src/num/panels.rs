@@ -3,7 +3,7 @@
 use super::{Real, widest};
 
 /// Bytes of a cache line: a panel begins at a multiple of it.
-const LINE: usize = 64;
+const CACHE_LINE_BYTES: usize = 64;
 
 /// A buffer for matrices in panels: groups of as many columns as a vector has lanes, all rows of the first group, then those of the
 /// next; the last group is filled up with zeros.
@@ -41,10 +41,10 @@ impl<T: Real> Panels<T> {
     /// Changes the length to that of `n` rows of `k` numbers; contents are undefined.
     pub(crate) fn resize(&mut self, n: usize, k: usize) {
         self.len = n * Self::padded(k);
-        let spare = LINE / size_of::<T>();
+        let spare = CACHE_LINE_BYTES / size_of::<T>();
         if self.numbers.len() < self.len + spare {
             self.numbers = vec![T::default(); self.len + spare];
-            self.start = self.numbers.as_ptr().align_offset(LINE).min(spare);
+            self.start = self.numbers.as_ptr().align_offset(CACHE_LINE_BYTES).min(spare);
         }
     }
 
@@ -163,7 +163,7 @@ mod tests {
                     assert_eq!(panels.numbers()[at(i, j, n)].to_f64(), want);
                 }
             }
-            assert_eq!(panels.numbers().as_ptr().align_offset(LINE), 0);
+            assert_eq!(panels.numbers().as_ptr().align_offset(CACHE_LINE_BYTES), 0);
             let factors: Vec<T> = (0..n).map(|i| T::from_f64(0.5 + i as f64)).collect();
             pack_scaled(panels.numbers_mut(), &x, k, &factors);
             for (i, j) in (0..n).flat_map(|i| (0..k).map(move |j| (i, j))) {

@@ -1,7 +1,7 @@
 //! Lengths of blocks and shards.
 
 /// Rows of a shard of sparse rows, unless they are very wide.
-const STORED: usize = 1 << 17;
+const SPARSE_ROWS_PER_SHARD: usize = 1 << 17;
 
 /// Division of rows into blocks, which kernels process, and shards, which threads and workers process. A shard is a whole number of
 /// blocks.
@@ -44,11 +44,13 @@ impl Plan {
     /// depend on the plan.
     pub(crate) fn for_each_row(p: usize, n: Option<u64>, threads: usize) -> Self {
         /// Numbers from which a second thread saves more time than it takes to start.
-        const MANY: u64 = 1 << 15;
+        const LEAST_NUMBERS_TO_SHARE: u64 = 1 << 15;
         /// Shards for each thread, and the least number of rows of such shards.
         const SHARDS: [(u64, usize); 2] = [(4, 32), (16, 512)];
         let Self { mut block_rows, mut shard_rows } = Self::for_width(p);
-        let n = n.filter(|n| threads > 1 && n.saturating_mul(p as u64) >= MANY).unwrap_or(u64::MAX);
+        let n = n
+            .filter(|n| threads > 1 && n.saturating_mul(p as u64) >= LEAST_NUMBERS_TO_SHARE)
+            .unwrap_or(u64::MAX);
         for (shards, least) in SHARDS {
             while shard_rows > least && n < shards * threads as u64 * shard_rows as u64 {
                 shard_rows /= 2;
@@ -75,7 +77,10 @@ impl Plan {
     /// depend on the number of stored entries. All threads work on one shard.
     pub const fn for_stored(p: usize) -> Self {
         let Self { block_rows, shard_rows: dense } = Self::for_gram(p);
-        Self { block_rows, shard_rows: if dense > STORED { dense } else { STORED } }
+        Self {
+            block_rows,
+            shard_rows: if dense > SPARSE_ROWS_PER_SHARD { dense } else { SPARSE_ROWS_PER_SHARD },
+        }
     }
 
     /// The plan for `k` sources of rows of `p` numbers: a block has as many rows, up to 512, as allow the rows, their sources and the

@@ -5,16 +5,16 @@ use super::simd::vector_by_vector;
 use super::{Matrix, factor, widest};
 
 /// Larger matrices are factored by the multithreaded library.
-const SMALL: usize = 192;
+const SMALL_SIZE: usize = 192;
 
 /// Matrices of larger condition number are decomposed by singular values: inverses lose as many digits.
-const CONDITION: f64 = 1e5;
+const LARGEST_CONDITION: f64 = 1e5;
 
 /// Relative change below which the next error, its square, is below rounding errors after one more step.
-const NEAR: f64 = 1e-5;
+const LAST_CHANGE: f64 = 1e-5;
 
 /// Maximum number of steps. Six to nine are typical.
-const MOST: usize = 20;
+const MOST_STEPS: usize = 20;
 
 /// The orthogonal matrix nearest to a square one, `U V'` of `a = U S V'`; `None` if `a` is nearly singular or too large for this algorithm.
 ///
@@ -22,15 +22,15 @@ const MOST: usize = 20;
 /// "Computing the polar decomposition", section 3.3), then one Newton-Schulz step. `O(k³)`: `2 k³` operations for each step.
 pub(crate) fn newton(a: &Matrix<f64>) -> Option<Matrix<f64>> {
     let k = a.rows();
-    if k == 0 || k >= SMALL || a.cols() != k {
+    if k == 0 || k >= SMALL_SIZE || a.cols() != k {
         return None;
     }
     let mut x = a.clone();
-    for step in 0..MOST {
+    for step in 0..MOST_STEPS {
         let inverse = inverted(&x)?;
         let (own, other) = (norms(&x), norms(&inverse));
         let condition = own.0 * other.0;
-        if step == 0 && (condition.is_nan() || condition > CONDITION) {
+        if step == 0 && (condition.is_nan() || condition > LARGEST_CONDITION) {
             return None;
         }
         // Two square roots each, so that no product overflows.
@@ -45,7 +45,7 @@ pub(crate) fn newton(a: &Matrix<f64>) -> Option<Matrix<f64>> {
         if !change.is_finite() {
             return None;
         }
-        if change <= NEAR * NEAR * size {
+        if change <= LAST_CHANGE * LAST_CHANGE * size {
             return Some(nearer_to_orthogonal(&x));
         }
     }
@@ -77,21 +77,21 @@ fn norms(a: &Matrix<f64>) -> (f64, f64) {
 }
 
 /// Width of a group of numbers: rows are padded with zeros to a multiple of it.
-const TOGETHER: usize = 8;
+const NUMBERS_PER_GROUP: usize = 8;
 
-type Numbers = [f64; TOGETHER];
+type Numbers = [f64; NUMBERS_PER_GROUP];
 
 /// The inverse by Gauss-Jordan elimination with row pivoting; `None` if there is no pivot.
 fn inverted(a: &Matrix<f64>) -> Option<Matrix<f64>> {
     let n = a.rows();
-    let width = n.div_ceil(TOGETHER);
-    let mut x = vec![[0.0; TOGETHER]; n * width];
+    let width = n.div_ceil(NUMBERS_PER_GROUP);
+    let mut x = vec![[0.0; NUMBERS_PER_GROUP]; n * width];
     for (i, row) in x.chunks_exact_mut(width).enumerate() {
         row.as_flattened_mut()[..n].copy_from_slice(a.row(i));
     }
     let mut exchanged = Vec::with_capacity(n);
     for c in 0..n {
-        let at = |i: usize| x[i * width + c / TOGETHER][c % TOGETHER];
+        let at = |i: usize| x[i * width + c / NUMBERS_PER_GROUP][c % NUMBERS_PER_GROUP];
         let largest = (c..n).max_by(|&i, &j| at(i).abs().total_cmp(&at(j).abs()))?;
         let pivot = at(largest);
         if pivot == 0.0 || !pivot.is_finite() {
@@ -109,15 +109,15 @@ fn inverted(a: &Matrix<f64>) -> Option<Matrix<f64>> {
     }
     let x = x.as_flattened_mut();
     for (c, largest) in exchanged.into_iter().enumerate().rev().filter(|(c, largest)| c != largest) {
-        x.chunks_exact_mut(width * TOGETHER).for_each(|row| row.swap(c, largest));
+        x.chunks_exact_mut(width * NUMBERS_PER_GROUP).for_each(|row| row.swap(c, largest));
     }
-    Some(Matrix::from_fn(n, n, |i, j| x[i * width * TOGETHER + j]))
+    Some(Matrix::from_fn(n, n, |i, j| x[i * width * NUMBERS_PER_GROUP + j]))
 }
 
 /// Step `c` of the elimination, for rows of `width` groups.
 #[inline(always)]
 fn eliminate(x: &mut [Numbers], width: usize, c: usize, pivot: f64) {
-    let (group, place) = (c / TOGETHER, c % TOGETHER);
+    let (group, place) = (c / NUMBERS_PER_GROUP, c % NUMBERS_PER_GROUP);
     let (above, rest) = x.split_at_mut(c * width);
     let (own, below) = rest.split_at_mut(width);
     own[group][place] = 1.0;

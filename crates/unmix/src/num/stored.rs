@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Matrices smaller than this are filled on the calling thread.
-const SMALL: usize = 1 << 15;
+const SMALL_MATRIX_ENTRIES: usize = 1 << 15;
 
 /// Entries by line, where a line is a row or a column: their indices, ascending within a line, and their values.
 #[derive(Clone, Copy, Debug)]
@@ -163,7 +163,7 @@ pub(crate) fn fill<U: Real>(
         let done = done.fetch_add(lines.len() / width, Relaxed) + lines.len() / width;
         pace(done as f64 / n_lines as f64)
     };
-    if threads == 1 || stored + table.len() < SMALL {
+    if threads == 1 || stored + table.len() < SMALL_MATRIX_ENTRIES {
         return table.chunks_mut(piece * width).enumerate().try_for_each(one);
     }
     on_pool(threads, || try_each(table.chunks_mut(piece * width).enumerate(), one))

@@ -229,10 +229,10 @@ macro_rules! products {
             #[inline(always)]
             pub(super) fn add_gram(part: &mut [f64], first: usize, x: &[$t], n: usize, p: usize) {
                 /// Number of rows of the product that are computed while their columns of `x` stay in the second-level cache.
-                const NEAR: usize = 96;
+                const ROWS_IN_CACHE: usize = 96;
                 /// Number of independent sums that hide the latency of four cycles at two multiply-adds per cycle: a narrower tile is no
                 /// faster.
-                const BUSY: usize = 8;
+                const INDEPENDENT_SUMS: usize = 8;
                 let panels = p.div_ceil(LANES);
                 let last = first + part.len() / p;
                 assert!(x.len() >= panels * n * LANES && last <= p && first % 16 == 0);
@@ -244,15 +244,15 @@ macro_rules! products {
                     terms: n,
                     last: LANES,
                 };
-                for start in (first..last).step_by(NEAR) {
-                    let end = last.min(start + NEAR);
+                for start in (first..last).step_by(ROWS_IN_CACHE) {
+                    let end = last.min(start + ROWS_IN_CACHE);
                     let mut panel = 0;
                     while panel * LANES < end {
                         let width = columns::<$t, $v>(panels - panel);
                         let at = panel * LANES;
                         for i in (start.max(at)..end).step_by(ROWS) {
                             // Vectors to the right of the tile's last row are above the diagonal.
-                            let width = match ROWS >= BUSY {
+                            let width = match ROWS >= INDEPENDENT_SUMS {
                                 true => width.min((i + ROWS - at).div_ceil(LANES)),
                                 false => width,
                             };

@@ -20,11 +20,11 @@ pub(crate) fn block_size(k: usize) -> usize {
 }
 
 /// Rows of a narrow block, and number of random rows that are added to it to search for missed copies.
-const NARROW: usize = 16;
-const FRESH: usize = 8;
+const NARROW_BLOCK_ROWS: usize = 16;
+const FRESH_ROWS: usize = 8;
 
 /// Number of blocks after which added rows that have found nothing end the search.
-const WATCHED: u64 = 3;
+const WATCHED_BLOCKS: u64 = 3;
 
 /// Options for the first `k` pairs of a `p x p` matrix in memory; `None` if the full decomposition is expected to be faster.
 ///
@@ -32,8 +32,8 @@ const WATCHED: u64 = 3;
 /// on a few directions above a noise floor; it is abandoned early for a flat spectrum.
 pub(crate) fn search_options(p: usize, k: usize) -> Option<SearchOptions> {
     let max_basis = 2 * p / 5;
-    let suitable = k > 0 && p >= 512 && 2 * k + 6 * (NARROW + FRESH) <= max_basis;
-    suitable.then_some(SearchOptions { k, tol: 0.0, block: NARROW, max_basis, impatient: true })
+    let suitable = k > 0 && p >= 512 && 2 * k + 6 * (NARROW_BLOCK_ROWS + FRESH_ROWS) <= max_basis;
+    suitable.then_some(SearchOptions { k, tol: 0.0, block: NARROW_BLOCK_ROWS, max_basis, impatient: true })
 }
 
 /// Maximum number of blocks of a restarted iteration: about forty fillings of the basis.
@@ -159,8 +159,8 @@ impl Lanczos {
         let ritz = Ritz::of(&basis.projected, &basis.coupling, k)?;
         let residual = ritz.residual;
         let ended = stop || (full && steps >= MAX_STEPS);
-        let watched = self.joined.is_some_and(|at| at == 0 || steps >= at + WATCHED);
-        if ended || (residual <= tol && (watched || m + width + FRESH > p)) {
+        let watched = self.joined.is_some_and(|at| at == 0 || steps >= at + WATCHED_BLOCKS);
+        if ended || (residual <= tol && (watched || m + width + FRESH_ROWS > p)) {
             return Ok(BlockResult::Found(ritz.pairs(&basis.rows, k, steps)));
         }
         // A check costs as much as several steps. Residuals decrease about geometrically, or faster, so the last one predicts when
@@ -181,7 +181,7 @@ impl Lanczos {
         if self.joined.is_none() && needed <= steps as f64 + 6.0 {
             basis.join_fresh();
             self.joined = Some(steps);
-            self.check_at = self.check_at.max(steps + WATCHED);
+            self.check_at = self.check_at.max(steps + WATCHED_BLOCKS);
         }
         Ok(BlockResult::More(Some(residual)))
     }
@@ -233,12 +233,12 @@ impl Basis {
 
     /// Adds new random rows to the next block.
     fn join_fresh(&mut self) {
-        let fresh = self.fresh(FRESH);
+        let fresh = self.fresh(FRESH_ROWS);
         let (width, earlier) = (self.last.rows(), self.coupling.rows());
         let old = std::mem::replace(&mut self.coupling, Matrix::zeros(0, 0));
         // The image of the previous block has no component along them.
         self.coupling =
-            Matrix::from_fn(earlier, width + FRESH, |i, j| if j < width { old[(i, j)] } else { 0.0 });
+            Matrix::from_fn(earlier, width + FRESH_ROWS, |i, j| if j < width { old[(i, j)] } else { 0.0 });
         self.last = stacked(std::mem::replace(&mut self.last, Matrix::zeros(0, 0)), &fresh);
         self.coupled = 0;
     }
@@ -389,7 +389,7 @@ mod tests {
         for values in [power_law, repeated, identity, low_rank] {
             let a = with_spectrum(&values);
             let k = 20;
-            for block in [NARROW, block_size(k)] {
+            for block in [NARROW_BLOCK_ROWS, block_size(k)] {
                 let options = SearchOptions { k, tol: 0.0, block, max_basis: p, impatient: false };
                 let found =
                     top_eigenpairs(|v| Ok(factor::multiply(v, &a)), p, options).unwrap().expect("in budget");

@@ -6,13 +6,13 @@
 //! matrix sums multiples of its rows, and eigenvectors are stored as rows, so that a rotation combines two of them.
 
 /// Maximum size for which these loops are used: for small matrices they are faster than the library's blocked ones.
-pub(super) const SMALL: usize = 96;
+pub(super) const SMALL_SIZE: usize = 96;
 
 /// Maximum number of steps for one eigenvalue; two are typical, four are rare.
 const MAX_STEPS: usize = 60;
 
 /// Squares below this lose precision to underflow.
-const NOTHING: f64 = f64::MIN_POSITIVE / f64::EPSILON;
+const LEAST_ACCURATE_SQUARE: f64 = f64::MIN_POSITIVE / f64::EPSILON;
 
 /// Eigenvalues, ascending, and eigenvectors, as the rows of a matrix in the same order, of the symmetric `n x n` matrix in `a`
 /// (row-major, both triangles). `None` if the iteration does not converge, as with numbers that are not finite.
@@ -72,7 +72,7 @@ fn reduce(a: &mut [f64], n: usize, d: &mut [f64], e: &mut [f64]) {
         let m = v.len();
         let square = dot(v, v);
         let norm = square.sqrt();
-        if square < NOTHING || v[1..].iter().all(|x| *x == 0.0) {
+        if square < LEAST_ACCURATE_SQUARE || v[1..].iter().all(|x| *x == 0.0) {
             // Tridiagonal already, or so small relative to the largest entry, which is 1 or 2, that squares underflow.
             e[k] = v[0];
             v.fill(0.0);

@@ -81,13 +81,13 @@ pub enum Shift {
 }
 
 /// The largest change of an entry at which [`Shift::Hybrid`] begins to subtract slopes.
-pub(crate) const NEAR: f64 = 0.05;
+pub(crate) const HYBRID_FROM_CHANGE: f64 = 0.05;
 
 /// Number of rejected steps after which slopes are no longer used.
-const DROPS: u8 = 2;
+const MOST_REJECTED_STEPS: u8 = 2;
 
 /// A change of at most this many machine epsilons of the rows is due to rounding.
-const ROUNDING: f64 = 32.0;
+const ROUNDING_EPS: f64 = 32.0;
 
 /// A power iteration.
 #[derive(Clone, Copy, Debug)]
@@ -158,7 +158,7 @@ impl PowerIteration<'_> {
             if let Some(outcome) = steps.ending(residual) {
                 break outcome;
             }
-            if at.change <= ROUNDING * self.eps {
+            if at.change <= ROUNDING_EPS * self.eps {
                 break Outcome::Converged;
             }
             let Some(next) = self.step(map, at)? else { return Ok(PowerResult::not_finite(start.clone())) };
@@ -185,7 +185,8 @@ impl PowerIteration<'_> {
         if at.by_slope && image.objective < at.image.objective - rounding {
             return Ok(Some(State { by_slope: false, drops: at.drops + 1, sweeps, ..at }));
         }
-        let by_slope = hybrid && at.drops < DROPS && (at.by_slope || change < NEAR);
+        let by_slope =
+            hybrid && at.drops < MOST_REJECTED_STEPS && (at.by_slope || change < HYBRID_FROM_CHANGE);
         Ok(Some(State { a, image, by_slope, change, sweeps, drops: at.drops }))
     }
 

@@ -7,7 +7,7 @@
 //! clamps at 0, and scales units to second moment 1 if they are normalised.
 
 use super::statistics::Normalisation;
-use super::stored_codes::{CHUNK, ProjectionSums, StoredCodes};
+use super::stored_codes::{ProjectionSums, ROWS_PER_CHUNK, StoredCodes};
 use crate::num::factor::Cholesky;
 use crate::num::{Matrix, Real, kernel};
 
@@ -42,10 +42,10 @@ pub(crate) const CANDIDATES: [(Candidate, &str); 7] = [
 ];
 
 /// Maximum number of halvings of `gamma` and `lambda`.
-const HALVINGS: i32 = 10;
+const MOST_HALVINGS: i32 = 10;
 
 /// Codes of up to this fraction of the mean code count as inactive; the bound is smaller near the candidate.
-const INACTIVE: f64 = 1e-2;
+const INACTIVE_SHARE: f64 = 1e-2;
 
 /// An E-step starting from codes `mu`.
 pub struct CandidateSearch<'a, T> {
@@ -80,7 +80,7 @@ pub fn project<T: Real>(
     let extents = codes.each(|c, chunk| {
         let one = |j: usize| {
             let mut extent = ProjectionSums::NONE;
-            extent.take(StoredCodes::unit(chunk, l, j), c * CHUNK, weights);
+            extent.take(StoredCodes::unit(chunk, l, j), c * ROWS_PER_CHUNK, weights);
             extent
         };
         (0..l).map(one).collect::<Vec<_>>()
@@ -128,7 +128,7 @@ impl<T: Real> CandidateSearch<'_, T> {
             (Candidate::Both, true, true),
         ];
         for (candidate, gamma, lambda) in pairs.into_iter().filter(|(candidate, ..)| allowed(*candidate)) {
-            for t in 1..=HALVINGS {
+            for t in 1..=MOST_HALVINGS {
                 let small = 0.5f64.powi(t);
                 let (gamma, lambda) = (if gamma { small } else { 1.0 }, if lambda { small } else { 1.0 });
                 if let Some(found) = try_one(self.between(gamma, lambda)) {
@@ -138,7 +138,7 @@ impl<T: Real> CandidateSearch<'_, T> {
         }
         if allowed(Candidate::Reduced) {
             let step = self.reduced_step();
-            for t in 0..=HALVINGS {
+            for t in 0..=MOST_HALVINGS {
                 if let Some(found) = try_one(self.along(&step, 0.5f64.powi(t))) {
                     return (found, Candidate::Reduced);
                 }
@@ -225,7 +225,7 @@ impl<T: Real> CandidateSearch<'_, T> {
         let (l, rows) = (self.mu.n_units(), self.mu.n_rows());
         let newton = self.between(1.0, 1.0);
         let total: f64 = self.mu.each(|_, chunk| chunk.iter().map(|x| x.to_f64()).sum::<f64>()).iter().sum();
-        let cap = INACTIVE * total / (rows * l) as f64;
+        let cap = INACTIVE_SHARE * total / (rows * l) as f64;
         let mut step = StoredCodes::zeros(rows, l);
         step.each_mut(|c, chunk| {
             let (negative_gradient, n) = (self.negative_gradient(c), chunk.len() / l);

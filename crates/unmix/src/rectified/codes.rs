@@ -179,11 +179,11 @@ impl<T: Real> GatherCodes<T> {
 
 /// Number of entries of `B` from which the products of the linear-algebra library are faster than those of this crate, which are for narrow
 /// tables.
-const WIDE: usize = 1 << 16;
+const LIBRARY_FROM_ENTRIES: usize = 1 << 16;
 
 /// `out = a b` for `a` of `n x m` and `b` of `m x l`: `[n, m, l]`.
 pub(super) fn multiply<T: Real>(out: &mut [T], a: &[T], b: &[T], [n, m, l]: [usize; 3]) {
-    match m * l >= WIDE {
+    match m * l >= LIBRARY_FROM_ENTRIES {
         true => kernel::product_of_few(out, a, b, [n, m, l]),
         false => kernel::product(out, a, b, n, m, l),
     }
@@ -197,7 +197,7 @@ pub(super) fn add_products<T: Real>(
     [n, m, l]: [usize; 3],
     (packed, zeros): (&mut Vec<T>, &mut Vec<f64>),
 ) {
-    match m * l >= WIDE {
+    match m * l >= LIBRARY_FROM_ENTRIES {
         true => kernel::add_cross_wide(part.cross.as_mut_slice(), rows, codes, [n, m, l], packed),
         false => kernel::add_cross(part.cross.as_mut_slice(), rows, codes, n, m, l),
     }
@@ -250,7 +250,7 @@ impl<T: Real> Gather<T> for GatherCodes<T> {
 }
 
 /// Number of sparse rows whose codes are computed at a time.
-const TOGETHER: usize = 2048;
+const SPARSE_ROWS_PER_BLOCK: usize = 2048;
 
 impl<T: Real> AddStored<T, CodeSums> for GatherCodes<T> {
     /// Codes from the stored entries, in double precision: `center B` is subtracted from the bias, and `center` times the sums of the codes
@@ -265,8 +265,8 @@ impl<T: Real> AddStored<T, CodeSums> for GatherCodes<T> {
         let about = Self { with_sums: true, ..self.clone() };
         let mut own = about.empty();
         let rows = shard.rows();
-        for start in rows.clone().step_by(TOGETHER) {
-            let some = start..(start + TOGETHER).min(rows.end);
+        for start in rows.clone().step_by(SPARSE_ROWS_PER_BLOCK) {
+            let some = start..(start + SPARSE_ROWS_PER_BLOCK).min(rows.end);
             let codes = self.stored_codes(shard, some.clone(), (&b, &bias), &mut own)?;
             shard.fill(own.cross.as_mut_slice(), l, |k, out| {
                 let (at, values) = shard.column_within(k, some.clone());

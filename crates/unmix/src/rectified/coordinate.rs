@@ -6,16 +6,16 @@
 //! codes of its unit, so the divergence never increases.
 
 use super::statistics::Normalisation;
-use super::stored_codes::{CHUNK, ProjectionSums, StoredCodes};
+use super::stored_codes::{ProjectionSums, ROWS_PER_CHUNK, StoredCodes};
 use crate::num::factor::{self, Cholesky};
 use crate::num::simd::SIMD_WIDTH;
 use crate::num::{Matrix, Real, kernel, parallel, widest};
 
 /// Rows from which the chunks of a unit are worth waking threads.
-const MANY: usize = 1 << 14;
+const LEAST_SHARED_ROWS: usize = 1 << 14;
 
 /// Units whose products with all others are computed at once.
-const TOGETHER: usize = 32;
+const UNITS_PER_PRODUCT: usize = 32;
 
 /// Result of a round.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -59,9 +59,9 @@ impl<T: Real> CoordinateProblem<'_, T> {
         let l = mu.n_units();
         let narrow = self.g.cast::<T>();
         let mut out = RoundResult { scale: vec![0.0; l], ..RoundResult::default() };
-        let mut left = StoredCodes::zeros(mu.n_rows(), TOGETHER.min(l));
-        for first in (0..l).step_by(TOGETHER) {
-            let units = first..l.min(first + TOGETHER);
+        let mut left = StoredCodes::zeros(mu.n_rows(), UNITS_PER_PRODUCT.min(l));
+        for first in (0..l).step_by(UNITS_PER_PRODUCT) {
+            let units = first..l.min(first + UNITS_PER_PRODUCT);
             let width = units.len();
             if width < left.n_units() {
                 left = StoredCodes::zeros(mu.n_rows(), width);
@@ -93,7 +93,7 @@ impl<T: Real> CoordinateProblem<'_, T> {
         out: &mut RoundResult,
     ) {
         let (l, width, own) = (mu.n_units(), units.len(), j - units.start);
-        let parallel = mu.n_rows() >= MANY;
+        let parallel = mu.n_rows() >= LEAST_SHARED_ROWS;
         let extent = self.projected((j, own), narrow[(j, j)], mu, left);
         let squares = extent.squares;
         let normalised = self.how == Normalisation::Rms;
@@ -116,7 +116,7 @@ impl<T: Real> CoordinateProblem<'_, T> {
             let n = chunk.len() / l;
             let (before, after) = left.split_at_mut((own + 1) * n);
             let (b, codes) = (&mut before[own * n..], &mut chunk[j * n..(j + 1) * n]);
-            let change = match place.and_then(|row| row.checked_sub(c * CHUNK)).filter(|i| *i < n) {
+            let change = match place.and_then(|row| row.checked_sub(c * ROWS_PER_CHUNK)).filter(|i| *i < n) {
                 None => renew(b, codes, narrow_scale),
                 Some(i) => {
                     let first = renew(&mut b[..i], &mut codes[..i], narrow_scale);
@@ -160,10 +160,10 @@ impl<T: Real> CoordinateProblem<'_, T> {
                 || b.iter_mut().zip(StoredCodes::unit(chunk, l, j)).for_each(|(b, x)| *b += *x * gjj),
             );
             let mut extent = ProjectionSums::NONE;
-            extent.take(b, c * CHUNK, self.weights);
+            extent.take(b, c * ROWS_PER_CHUNK, self.weights);
             extent
         };
-        let extents = match mu.n_rows() >= MANY {
+        let extents = match mu.n_rows() >= LEAST_SHARED_ROWS {
             true => parallel::map(chunks, extent_of),
             false => chunks.map(extent_of).collect(),
         };
@@ -334,7 +334,7 @@ mod tests {
     fn a_round_is_that_of_the_formulas_for_any_number_of_threads() {
         let (draws, l) = (Stream::new(6, 0), 5);
         let g = Matrix::from_fn(l, l, |i, j| if i == j { 2.0 } else { 0.1 * (i + j) as f64 });
-        for rows in [CHUNK + 37, MANY + 100] {
+        for rows in [ROWS_PER_CHUNK + 37, LEAST_SHARED_ROWS + 100] {
             let (mut r, mut begin) = (StoredCodes::<f64>::zeros(rows, l), StoredCodes::zeros(rows, l));
             for (i, j) in (0..rows).flat_map(|i| (0..l).map(move |j| (i, j))) {
                 let x = draws.normal((i * l + j) as u64);

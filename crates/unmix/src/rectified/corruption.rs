@@ -49,14 +49,14 @@ pub struct Corruption {
 }
 
 /// First random stream of dropout, distinct from those of other draws.
-const DROPOUT: u64 = 1 << 40;
-const INPUT: u64 = 2 << 40;
+const DROPOUT_STREAM: u64 = 1 << 40;
+const INPUT_NOISE_STREAM: u64 = 2 << 40;
 
 impl Corruption {
     /// Drops codes of a row. `row` is its index in the data.
     pub fn drop_codes<T: Real>(&self, row: u64, codes: &mut [T]) {
         let Some(Dropout { rate, .. }) = self.dropout else { return };
-        let (draws, l) = (Stream::new(self.seed, DROPOUT + self.iteration), codes.len() as u64);
+        let (draws, l) = (Stream::new(self.seed, DROPOUT_STREAM + self.iteration), codes.len() as u64);
         for (j, code) in codes.iter_mut().enumerate() {
             if draws.uniform(row * l + j as u64) < rate {
                 *code = T::default();
@@ -66,7 +66,7 @@ impl Corruption {
 
     /// Writes a corrupted copy of a row to `out`.
     pub fn corrupt<T: Real>(&self, row: u64, x: &[T], out: &mut [T]) {
-        let (draws, m) = (Stream::new(self.seed, INPUT + self.iteration), x.len() as u64);
+        let (draws, m) = (Stream::new(self.seed, INPUT_NOISE_STREAM + self.iteration), x.len() as u64);
         out.copy_from_slice(x);
         let own = |k: usize| row * m + k as u64;
         match &self.noise {

@@ -12,10 +12,10 @@ use crate::stats::{Gather, Packer, Unpacker};
 use serde::{Deserialize, Serialize};
 
 /// Rows of a chunk.
-pub(super) const CHUNK: usize = 512;
+pub(super) const ROWS_PER_CHUNK: usize = 512;
 
 /// Minimum number of entries for which work is distributed to threads.
-const FEW: usize = 1 << 16;
+const LEAST_SHARED_ENTRIES: usize = 1 << 16;
 
 /// Codes, `n x l`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,7 +30,10 @@ pub struct StoredCodes<T> {
 impl<T: Real> StoredCodes<T> {
     /// Zeros for `n` rows.
     pub fn zeros(n: usize, l: usize) -> Self {
-        let chunks = (0..n).step_by(CHUNK).map(|at| vec![T::default(); CHUNK.min(n - at) * l]).collect();
+        let chunks = (0..n)
+            .step_by(ROWS_PER_CHUNK)
+            .map(|at| vec![T::default(); ROWS_PER_CHUNK.min(n - at) * l])
+            .collect();
         Self { l, n, chunks }
     }
 
@@ -56,16 +59,16 @@ impl<T: Real> StoredCodes<T> {
 
     /// The code of row `i` and unit `j`.
     pub fn at(&self, i: usize, j: usize) -> T {
-        let chunk = &self.chunks[i / CHUNK];
-        chunk[j * (chunk.len() / self.l) + i % CHUNK]
+        let chunk = &self.chunks[i / ROWS_PER_CHUNK];
+        chunk[j * (chunk.len() / self.l) + i % ROWS_PER_CHUNK]
     }
 
     /// Sets the code of row `i` and unit `j`.
     pub fn set(&mut self, i: usize, j: usize, x: T) {
         let l = self.l;
-        let chunk = &mut self.chunks[i / CHUNK];
+        let chunk = &mut self.chunks[i / ROWS_PER_CHUNK];
         let n = chunk.len() / l;
-        chunk[j * n + i % CHUNK] = x;
+        chunk[j * n + i % ROWS_PER_CHUNK] = x;
     }
 
     /// Codes of unit `j` in a chunk.
@@ -76,14 +79,18 @@ impl<T: Real> StoredCodes<T> {
 
     /// Calls `work` for each chunk with its index: in all threads of the current pool, if there is enough work.
     pub(super) fn each_mut(&mut self, work: impl Fn(usize, &mut [T]) + Sync) {
-        let parallel = self.n * self.l >= FEW;
+        let parallel = self.n * self.l >= LEAST_SHARED_ENTRIES;
         parallel::each_if(parallel, self.chunks.iter_mut().enumerate(), |(c, chunk)| work(c, chunk));
     }
 
     /// Results of `work` for each chunk, in order.
     pub(super) fn each<V: Send>(&self, work: impl Fn(usize, &[T]) -> V + Sync) -> Vec<V> {
         let (chunks, work) = (self.chunks.iter().enumerate(), |(c, chunk): (usize, &Vec<T>)| work(c, chunk));
-        if self.n * self.l >= FEW { parallel::map(chunks, work) } else { chunks.map(work).collect() }
+        if self.n * self.l >= LEAST_SHARED_ENTRIES {
+            parallel::map(chunks, work)
+        } else {
+            chunks.map(work).collect()
+        }
     }
 
     /// Fills the codes with `(x - center) b + bias` of every row, times the square root of its weight.
@@ -219,7 +226,7 @@ impl<T: Real> Sink<T> for Filler<'_, T> {
     fn put(&mut self, rows: &[T]) -> Result<()> {
         let l = self.to.l;
         for row in rows.chunks_exact(l) {
-            let (c, i) = (self.row / CHUNK, self.row % CHUNK);
+            let (c, i) = (self.row / ROWS_PER_CHUNK, self.row % ROWS_PER_CHUNK);
             let n = self.to.chunks[c].len() / l;
             for (x, to) in row.iter().zip(self.to.chunks[c][i..].iter_mut().step_by(n)) {
                 *to = *x;
@@ -274,9 +281,9 @@ impl<T: Real> Gather<T> for GatherStoredCodes<'_, T> {
         kernel::centre(block.data, block.weights, self.center, rows);
         product.clear();
         for &i in &counted {
-            let chunk = &self.codes.chunks[(first + i) / CHUNK];
+            let chunk = &self.codes.chunks[(first + i) / ROWS_PER_CHUNK];
             let n = chunk.len() / l;
-            let code = chunk[(first + i) % CHUNK..].iter().step_by(n).take(l);
+            let code = chunk[(first + i) % ROWS_PER_CHUNK..].iter().step_by(n).take(l);
             let start = product.len();
             product.extend(code);
             let root = weight(i).sqrt();

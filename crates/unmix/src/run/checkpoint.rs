@@ -29,10 +29,10 @@ use std::time::{Duration, Instant};
 const MAGIC: &[u8; 20] = b"unmix checkpoint  2\n";
 
 /// Seconds between two writes by default.
-const EVERY: f64 = 60.0;
+const SECONDS_BETWEEN_WRITES: f64 = 60.0;
 
 /// The state of a loop is serialised again after this multiple of the time that it took: about 1 % of the time of the loop.
-const PACE: u32 = 100;
+const SERIALISED_AFTER_MULTIPLE: u32 = 100;
 
 /// A file with the state of a fit.
 ///
@@ -104,7 +104,7 @@ struct Content<'a> {
 impl Checkpoint {
     /// A checkpoint that is written to `path` once a minute while a fit iterates.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        let every = Duration::from_secs_f64(EVERY);
+        let every = Duration::from_secs_f64(SECONDS_BETWEEN_WRITES);
         Self { path: path.into(), every, resume: false, journal: Mutex::default() }
     }
 
@@ -328,7 +328,8 @@ impl LoopPosition<'_> {
         // A loop may end after any iteration without a further call: its state is kept for the next write. That of a loop with others
         // inside it takes the place of theirs.
         let (packed, took) = self.packed;
-        let kept = due || last || !alone || packed.elapsed() >= took.saturating_mul(PACE);
+        let kept =
+            due || last || !alone || packed.elapsed() >= took.saturating_mul(SERIALISED_AFTER_MULTIPLE);
         if journal.of.is_none() || !self.in_time || !kept {
             return;
         }

@@ -101,9 +101,9 @@ impl NewFile {
 /// The path to which `path` leads after symbolic links have been followed, whether it exists or not.
 fn behind_links(path: &Path) -> PathBuf {
     // As many as the system follows.
-    const MOST: usize = 40;
+    const MOST_LINKS: usize = 40;
     let mut at = path.to_path_buf();
-    for _ in 0..MOST {
+    for _ in 0..MOST_LINKS {
         match std::fs::read_link(&at) {
             Ok(to) => at = at.parent().unwrap_or(Path::new("")).join(to),
             Err(_) => break,

@@ -28,11 +28,11 @@ const FOLDS: u64 = 5;
 const HELD_OUT: u64 = 2;
 
 /// Columns with fewer observed cells than this are not held out: a fold could contain all of them.
-const FEWEST: f64 = 20.0;
+const FEWEST_CELLS: f64 = 20.0;
 
 /// Maximum number of iterations of a fit to rows with held-out cells: predictions of cells converge long before the likelihood
 /// does.
-pub(crate) const ITERATIONS: u64 = 60;
+pub(crate) const MOST_ITERATIONS: u64 = 60;
 
 /// Number of successive values without an improvement after which the search ends.
 pub(crate) const PATIENCE: usize = 3;
@@ -108,7 +108,7 @@ impl CellMask {
             ));
         }
         let observed = rows.sweep(run, "cells", &GatherObserved)?;
-        let least = FEWEST.min(0.5 * observed.n);
+        let least = FEWEST_CELLS.min(0.5 * observed.n);
         let enough = |(n, s): (&f64, &f64)| *n >= least && *s > 0.0;
         let columns: Vec<bool> = observed.count.iter().zip(&observed.squares).map(enough).collect();
         // Rows without a column that varies are refused by the fit.

@@ -1,7 +1,7 @@
 //! The eigengap: the largest relative difference of successive variances.
 
 /// Maximum number of components: far down a long spectrum there is always some large ratio of successive variances.
-const MOST: usize = 20;
+const MOST_COMPONENTS: usize = 20;
 
 /// The number of components before the largest ratio of successive variances; the first of several.
 ///
@@ -20,7 +20,7 @@ pub(crate) fn gap_difference(values: &[f64]) -> usize {
 fn largest(values: &[f64], distance: impl Fn(f64, f64) -> f64) -> usize {
     let first = values.first().copied().unwrap_or(0.0);
     let r = values.iter().take_while(|&&v| v > f64::EPSILON * first).count();
-    let gaps = values[..r].windows(2).take(MOST).map(|w| distance(w[0] / first, w[1] / first));
+    let gaps = values[..r].windows(2).take(MOST_COMPONENTS).map(|w| distance(w[0] / first, w[1] / first));
     gaps.zip(1..).fold((f64::NEG_INFINITY, r.min(1)), |best, (g, k)| if g > best.0 { (g, k) } else { best }).1
 }
 

@@ -3,9 +3,9 @@
 use std::f64::consts::{LN_2, PI};
 
 /// Variances below this fraction of the first are treated as 0: they cannot be components.
-const TINY: f64 = 1e-15;
+const NEGLIGIBLE_SHARE: f64 = 1e-15;
 /// Value of a term of two equal variances, so that its logarithm is finite.
-const TIE: f64 = 1e-300;
+const TERM_OF_TIE: f64 = 1e-300;
 
 /// The number of components, from 1, with the largest evidence; the smallest of several.
 ///
@@ -32,7 +32,7 @@ fn evidence(values: &[f64], n: f64, d: usize) -> Vec<f64> {
     let mut out = vec![f64::NEG_INFINITY; values.len()];
     let (mut log_u, mut log_values, mut number) = (0.0, 0.0, 0.0);
     for k in 1..values.len() {
-        if values[k - 1] < TINY {
+        if values[k - 1] < NEGLIGIBLE_SHARE {
             break;
         }
         let h = (d - k + 1) as f64 / 2.0;
@@ -51,10 +51,10 @@ fn evidence(values: &[f64], n: f64, d: usize) -> Vec<f64> {
 
 /// Mean of the variances after the first `k`, over `d - k` directions, for every `k`: summed from the smallest.
 fn noise(values: &[f64], d: usize) -> Vec<f64> {
-    let (mut tail, mut out) = (0.0, vec![TINY; values.len()]);
+    let (mut tail, mut out) = (0.0, vec![NEGLIGIBLE_SHARE; values.len()]);
     for k in (1..values.len()).rev() {
         tail += values[k];
-        out[k] = (tail / (d - k) as f64).max(TINY);
+        out[k] = (tail / (d - k) as f64).max(NEGLIGIBLE_SHARE);
     }
     out
 }
@@ -71,12 +71,12 @@ struct Pairs {
 impl Pairs {
     fn new(values: &[f64], d: usize) -> Self {
         let (r, noise) = (values.len(), noise(values, d));
-        let log = |x: f64| x.max(TIE).ln();
+        let log = |x: f64| x.max(TERM_OF_TIE).ln();
         // For each row, the terms beyond k: the sum of ln(l_i - l_j) over different ones, and the number of equal ones.
         let (mut apart, mut equal) = (vec![0.0; r], vec![0usize; r]);
         // For each column, the terms above the diagonal.
         let (mut within, mut across) = (vec![0.0; r], vec![0.0; r]);
-        let components = values.iter().take_while(|&&v| v >= TINY).count();
+        let components = values.iter().take_while(|&&v| v >= NEGLIGIBLE_SHARE).count();
         for k in (1..r).rev() {
             let beyond = (r - k) as f64;
             for i in 0..k.min(components) {
@@ -89,9 +89,11 @@ impl Pairs {
                 let curvature = 1.0 / noise[k] - 1.0 / values[i];
                 across[k] += match curvature > 0.0 {
                     true => {
-                        (beyond - equal[i] as f64) * curvature.ln() + apart[i] + equal[i] as f64 * TIE.ln()
+                        (beyond - equal[i] as f64) * curvature.ln()
+                            + apart[i]
+                            + equal[i] as f64 * TERM_OF_TIE.ln()
                     }
-                    false => beyond * TIE.ln(),
+                    false => beyond * TERM_OF_TIE.ln(),
                 };
             }
         }
@@ -134,7 +136,7 @@ mod tests {
 
     /// Term by term, `O(d^2)` for each number of components.
     fn term_by_term(values: &[f64], k: usize, n: f64, d: usize) -> f64 {
-        if values[k - 1] < TINY {
+        if values[k - 1] < NEGLIGIBLE_SHARE {
             return f64::NEG_INFINITY;
         }
         let (df, kf) = (d as f64, k as f64);
@@ -147,7 +149,7 @@ mod tests {
                 .sum::<f64>();
         let log_values: f64 = values[..k].iter().map(|v| v.ln()).sum();
         let rest = &values[k..];
-        let noise = (rest.iter().sum::<f64>() / (df - kf)).max(TINY);
+        let noise = (rest.iter().sum::<f64>() / (df - kf)).max(NEGLIGIBLE_SHARE);
         let m = df * kf - kf * (kf + 1.0) / 2.0;
         let hat = |j: usize| if j < k { values[j] } else { noise };
         let mut log_a = 0.0;

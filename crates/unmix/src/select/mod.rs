@@ -22,7 +22,7 @@ pub(crate) use bic::bounded;
 pub use cells::HeldOut;
 #[doc(hidden)]
 pub use cells::{CellDensities, GatherHeldOut};
-pub(crate) use cells::{CellMask, ITERATIONS, best_by_cells};
+pub(crate) use cells::{CellMask, MOST_ITERATIONS, best_by_cells};
 pub use cv::cv;
 pub use gap::gap;
 pub use gavish_donoho::{

@@ -14,7 +14,7 @@ const COPIES: u64 = 20;
 const QUANTILE: f64 = 0.95;
 /// Relative tolerance for equal singular values: if a permutation changes nothing, as with two rows or one column, rounding must
 /// not decide.
-const EQUAL: f64 = 1e-9;
+const EQUALITY_TOL: f64 = 1e-9;
 
 /// The number of leading singular values of the centred rows that are each above the 95 % quantile of those of 20 copies in which
 /// every column is permuted independently; counting stops at the first that is not.
@@ -43,7 +43,7 @@ fn stronger_than_permuted(columns: &Matrix<f64>, run: &Run<'_>) -> Result<usize>
     }
     let above = |i: &usize| {
         let mut at: Vec<f64> = copies.iter().map(|c| c[*i]).collect();
-        found[*i] > quantile(&mut at, QUANTILE) * (1.0 + EQUAL)
+        found[*i] > quantile(&mut at, QUANTILE) * (1.0 + EQUALITY_TOL)
     };
     Ok((0..found.len()).take_while(above).count())
 }

@@ -1,6 +1,6 @@
 //! One table over the number of components, for methods that have a likelihood: log-likelihood, AIC, BIC, held-out cells.
 
-use super::cells::{CellMask, HeldOut, ITERATIONS, PATIENCE};
+use super::cells::{CellMask, HeldOut, MOST_ITERATIONS, PATIENCE};
 use crate::data::{AnyRows, Rows};
 use crate::error::{Error, Needed, Result, counted};
 use crate::model::{Method, Model, Setting};
@@ -419,8 +419,8 @@ fn line<T: Real>(
     };
     let (log_likelihood, aic, bic) = (number("log_likelihood")?, number("aic")?, number("bic")?);
     if let Some(bound) = method.settings.iter().find(|s| s.name == "max_iter") {
-        let requested = settings.get(bound.name).and_then(Value::as_u64).unwrap_or(ITERATIONS);
-        settings.insert(bound.name.into(), requested.min(ITERATIONS).into());
+        let requested = settings.get(bound.name).and_then(Value::as_u64).unwrap_or(MOST_ITERATIONS);
+        settings.insert(bound.name.into(), requested.min(MOST_ITERATIONS).into());
     }
     let cells = match hidden {
         None => None,

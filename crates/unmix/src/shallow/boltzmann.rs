@@ -18,8 +18,8 @@ use crate::num::random::Stream;
 use crate::num::{Real, draws, tanh};
 
 /// Random streams of hidden and of visible units.
-const HIDDEN: u64 = 0x7262_6d31;
-const VISIBLE: u64 = 0x7262_6d32;
+const HIDDEN_STREAM: u64 = 0x7262_6d31;
+const VISIBLE_STREAM: u64 = 0x7262_6d32;
 
 /// Options of the training.
 #[derive(Clone, Debug)]
@@ -163,7 +163,8 @@ impl<T: Real> Chain<'_, T> {
     /// The chains of the rows `x`, which have these numbers in this epoch; returns the sum of their squared errors.
     fn run(&self, numbers: &[u64], x: &[T], to: Buffers<'_, T>) -> f64 {
         let (how, m, p) = (self.how, self.weights.n_units(), self.weights.n_features());
-        let (of_hidden, of_visible) = (Stream::new(how.seed, HIDDEN), Stream::new(how.seed, VISIBLE));
+        let (of_hidden, of_visible) =
+            (Stream::new(how.seed, HIDDEN_STREAM), Stream::new(how.seed, VISIBLE_STREAM));
         self.probabilities(x, to.given);
         let mut loss = 0.0;
         for step in 0..how.n_steps {

@@ -6,10 +6,10 @@ use crate::num::{Real, kernel, parallel};
 use serde::{Deserialize, Serialize};
 
 /// Random stream of initial weights.
-const WEIGHTS: u64 = 0x636c_6173;
+const WEIGHT_STREAM: u64 = 0x636c_6173;
 
 /// Rows that one thread classifies at a time.
-const SLICE: usize = 32;
+const ROWS_PER_SLICE: usize = 32;
 
 /// Parameters of a classifier of one hidden layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ impl<T: Real> ClassifierWeights<T> {
 
     /// Random units for rows of `p` numbers: normal weights of variance `2 / p` and biases of 0 (He et al. 2015, equation 10).
     pub fn at_random(m: usize, p: usize, n_classes: usize, seed: u64) -> Self {
-        let (draws, deviation) = (Stream::new(seed, WEIGHTS), (2.0 / p as f64).sqrt());
+        let (draws, deviation) = (Stream::new(seed, WEIGHT_STREAM), (2.0 / p as f64).sqrt());
         let encoder: Vec<f64> = (0..m * p).map(|i| deviation * draws.normal(i as u64)).collect();
         Self::of(&encoder, &vec![0.0; m], n_classes)
     }
@@ -75,7 +75,7 @@ impl<T: Real> ClassifierWeights<T> {
     pub fn n_errors(&self, x: &[T], labels: &[u32]) -> u64 {
         let (m, p, c) = (self.n_units(), self.n_features(), self.n_classes());
         assert_eq!(x.len(), labels.len() * p, "a label for each row");
-        let slices = x.chunks(SLICE * p).zip(labels.chunks(SLICE));
+        let slices = x.chunks(ROWS_PER_SLICE * p).zip(labels.chunks(ROWS_PER_SLICE));
         let wrong: Vec<u64> = parallel::map(slices, |(x, labels)| {
             let (mut codes, mut scores) =
                 (vec![T::default(); labels.len() * m], vec![T::default(); labels.len() * c]);
@@ -94,8 +94,9 @@ impl<T: Real> ClassifierWeights<T> {
     pub fn mean_squared_code(&self, x: &[T]) -> f64 {
         let (m, p, c) = (self.n_units(), self.n_features(), self.n_classes());
         assert_eq!(x.len() % p, 0, "whole rows");
-        let (mut codes, mut scores) = (vec![T::default(); SLICE * m], vec![T::default(); SLICE * c]);
-        let squares = x.chunks(SLICE * p).map(|x| {
+        let (mut codes, mut scores) =
+            (vec![T::default(); ROWS_PER_SLICE * m], vec![T::default(); ROWS_PER_SLICE * c]);
+        let squares = x.chunks(ROWS_PER_SLICE * p).map(|x| {
             let n = x.len() / p;
             self.scores(x, &mut codes[..n * m], &mut scores[..n * c]);
             kernel::sum_of_squares(&codes[..n * m])

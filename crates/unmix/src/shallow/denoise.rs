@@ -39,7 +39,7 @@ pub(crate) struct Corruption {
 }
 
 /// Random stream of the corruption.
-const CORRUPTED: u64 = 0x6461_6531;
+const CORRUPTION_STREAM: u64 = 0x6461_6531;
 
 impl Corruption {
     /// The standard deviation of the noise of each column: constant columns have no noise.
@@ -53,7 +53,7 @@ impl Corruption {
             return out.copy_from_slice(x);
         }
         let (draws, number) =
-            (Stream::new(self.seed, CORRUPTED), epoch.wrapping_mul(self.n_rows).wrapping_add(row));
+            (Stream::new(self.seed, CORRUPTION_STREAM), epoch.wrapping_mul(self.n_rows).wrapping_add(row));
         match self.noise {
             Noise::Mask => draws::mask(draws, number, self.size, x, out),
             Noise::Gaussian => {

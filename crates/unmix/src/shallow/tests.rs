@@ -163,6 +163,52 @@ fn long_chains_give_the_gradient_of_the_likelihood() {
     }
 }
 
+/// One step of the chain from a row: hidden units of `P(h | x)`, all 256 states of them; visible units that are normal about the mean that these
+/// give; and the hidden units of those, whose mean is an integral over one normal number for each state.
+#[test]
+fn the_estimate_of_one_step_is_that_of_all_states() {
+    let (n, weights) = (40_000, machine());
+    let (w, _) = weights.by_units();
+    let nodes: Vec<(f64, f64)> = (-180..=180)
+        .map(|i| f64::from(i) / 20.0)
+        .map(|t| (t, (-0.5 * t * t).exp() / (20.0 * (2.0 * std::f64::consts::PI).sqrt())))
+        .collect();
+    for row in [[0.3, -1.0, 0.8, 0.1], [-2.0, 1.5, 0.0, 0.7], [0.0; 4], [3.0, -0.5, -2.0, 1.0]] {
+        let (_, estimate) = divergence(&row.repeat(n), &weights, 1, 2);
+        let given = active(&weights, &row);
+        let (mut bias, mut encoder, mut offset) = ([0.0; 8], [0.0; 32], [0.0; 4]);
+        for (h, _, mean) in states(&weights) {
+            let of_unit = |(h, p): (&f64, &f64)| if *h == 1.0 { *p } else { 1.0 - p };
+            let probability: f64 = h.iter().zip(&given).map(of_unit).product();
+            (0..4).for_each(|c| offset[c] += probability * mean[c]);
+            for j in 0..8 {
+                let own = &w[4 * j..4 * (j + 1)];
+                let drive = own.iter().zip(&mean).map(|(w, v)| w * v).sum::<f64>() + weights.bias[j];
+                let size = own.iter().map(|w| w * w).sum::<f64>().sqrt();
+                let logistic = |t: f64| 1.0 / (1.0 + (-drive - size * t).exp());
+                let level: f64 = nodes.iter().map(|(t, weight)| weight * logistic(*t)).sum();
+                let slope: f64 = nodes.iter().map(|(t, weight)| weight * t * logistic(*t)).sum();
+                bias[j] += probability * level;
+                // The noise of a column is correlated with that of the drive as its weight is with all of them.
+                (0..4).for_each(|c| {
+                    encoder[8 * c + j] += probability * (mean[c] * level + own[c] / size * slope);
+                });
+            }
+        }
+        // Five standard errors of 40,000 chains, at least.
+        for j in 0..8 {
+            assert!((estimate.bias[j] - (bias[j] - given[j])).abs() < 0.008, "{row:?}: bias {j}");
+            for c in 0..4 {
+                let (found, want) = (estimate.encoder[8 * c + j], encoder[8 * c + j] - given[j] * row[c]);
+                assert!((found - want).abs() < 0.04, "{row:?}: {j} {c}: {found} {want}");
+            }
+        }
+        for c in 0..4 {
+            assert!((estimate.offset[c] - (offset[c] - row[c])).abs() < 0.035, "{row:?}: offset {c}");
+        }
+    }
+}
+
 #[test]
 fn the_gradient_vanishes_for_rows_of_the_model() {
     let (n, weights, draws) = (40_000, machine(), Stream::new(3, 1));

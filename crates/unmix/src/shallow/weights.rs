@@ -6,7 +6,7 @@ use crate::num::{Real, kernel};
 use serde::{Deserialize, Serialize};
 
 /// Random stream of initial weights.
-const WEIGHTS: u64 = 0x6461_6532;
+const WEIGHT_STREAM: u64 = 0x6461_6532;
 
 /// Distribution of initial weights.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ impl<T: Real> LayerWeights<T> {
     /// Initial weights: `W` is drawn from `initial`, and `V = W`; both are 0 in constant columns. The first units are the rows of `given`,
     /// scaled to the expected length of random ones. Biases are 0.
     pub fn start(m: usize, varies: &[bool], tied: bool, initial: Initial, given: &[f64], seed: u64) -> Self {
-        let (p, draws) = (varies.len(), Stream::new(seed, WEIGHTS));
+        let (p, draws) = (varies.len(), Stream::new(seed, WEIGHT_STREAM));
         let bound = (6.0 / (p + m) as f64).sqrt();
         let number = |i: usize| match initial {
             Initial::Uniform => bound * (2.0 * draws.uniform(i as u64) - 1.0),

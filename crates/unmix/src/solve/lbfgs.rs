@@ -40,7 +40,7 @@ pub(crate) trait Objective {
 
     /// A bound of the rounding error of `value`, computed by [`at`](Self::at).
     fn rounding(&self, value: f64) -> f64 {
-        ROUNDING * value.abs()
+        SUM_ROUNDING * value.abs()
     }
 
     /// Its own state for a checkpoint: numbers that its values do not depend on, such as its number of evaluations.
@@ -91,15 +91,17 @@ pub(crate) struct Minimum {
     pub objective: Vec<f64>,
 }
 
-/// Number of successive iterations that decrease the function by at most this fraction and the residual by at most a tenth, after which the
-/// search ends.
-const IDLE: (usize, f64) = (30, 1e-14);
+/// Number of successive idle iterations after which the search ends: those that decrease the function by at most [`IDLE_DECREASE`] and the
+/// residual by at most a tenth.
+const MOST_IDLE_ITERATIONS: usize = 30;
+/// The decrease of idle iterations, as a fraction of the function.
+const IDLE_DECREASE: f64 = 1e-14;
 
 /// Relative rounding error of a sum of some thousand numbers.
-const ROUNDING: f64 = 64.0 * f64::EPSILON;
+const SUM_ROUNDING: f64 = 64.0 * f64::EPSILON;
 
 /// Length of the first step as a fraction of the norm of the argument.
-const FIRST: f64 = 0.1;
+const FIRST_STEP_SHARE: f64 = 0.1;
 
 impl Lbfgs {
     /// Searches from `x` on; `name` is used for progress and checkpoints.
@@ -204,8 +206,8 @@ impl Search {
         self.history.add(moved, differences(&self.here.gradient, &here.gradient));
         self.residual = objective.residual(&self.here.gradient);
         self.last.push(self.here.value);
-        let before = (self.last.len() > IDLE.0).then(|| self.last.remove(0));
-        let flat = before.is_some_and(|b| b - self.here.value <= IDLE.1 * self.here.value.abs());
+        let before = (self.last.len() > MOST_IDLE_ITERATIONS).then(|| self.last.remove(0));
+        let flat = before.is_some_and(|b| b - self.here.value <= IDLE_DECREASE * self.here.value.abs());
         self.ended = !self.least.still_decreases(self.residual) && flat;
         if self.ended {
             return Ok(true);
@@ -239,7 +241,7 @@ impl Stagnation {
             true => (self.residual, self.idle) = (residual, 0),
             false => self.idle += 1,
         }
-        self.idle < IDLE.0
+        self.idle < MOST_IDLE_ITERATIONS
     }
 }
 
@@ -256,7 +258,7 @@ impl Point {
     /// within bounds.
     fn first_step(&self, direction: &[f64], drop: Option<f64>) -> f64 {
         let (size, steep) = (dot(&self.x, &self.x).sqrt(), dot(direction, direction).sqrt());
-        let far = if size > 0.0 { FIRST * size / steep } else { 1.0 / steep };
+        let far = if size > 0.0 { FIRST_STEP_SHARE * size / steep } else { 1.0 / steep };
         match drop.filter(|d| *d > 0.0) {
             Some(drop) => (2.02 * drop / (steep * steep)).min(far),
             None => far,

@@ -17,10 +17,10 @@ use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
 
 /// Number of successive blocks in which an atom is unused, after which it is replaced.
-const UNUSED: u64 = 20;
+const MOST_UNUSED_BLOCKS: u64 = 20;
 /// Number of blocks over which the change of the objective is measured, and the factor for its comparison with the tolerance.
-const OVER: usize = 10;
-const COARSER: f64 = 100.0;
+const BLOCKS_COMPARED: usize = 10;
+const CHANGE_TOL_FACTOR: f64 = 100.0;
 
 /// Options of a block.
 #[derive(Clone, Debug)]
@@ -102,7 +102,11 @@ impl Alternating {
             let done = steps.n_iter();
             let Some(value) = self.block(problem, &mut at)? else {
                 // Rounding errors would increase the objective from here on.
-                break if at.residual <= COARSER * tol { Outcome::Converged } else { Outcome::Stalled };
+                break if at.residual <= CHANGE_TOL_FACTOR * tol {
+                    Outcome::Converged
+                } else {
+                    Outcome::Stalled
+                };
             };
             at.residual = at.residual.max(self.change(steps.objective(), value / n));
             self.replace_unused(problem, &mut at, done + 1);
@@ -120,8 +124,8 @@ impl Alternating {
 
     /// The relative change of the objective over several blocks, in units of the residual.
     fn change(&self, objective: &[f64], value: f64) -> f64 {
-        match objective.len().checked_sub(OVER) {
-            Some(first) if value > 0.0 => COARSER * (objective[first] - value).abs() / value,
+        match objective.len().checked_sub(BLOCKS_COMPARED) {
+            Some(first) if value > 0.0 => CHANGE_TOL_FACTOR * (objective[first] - value).abs() / value,
             Some(_) => 0.0,
             None => f64::INFINITY,
         }
@@ -182,7 +186,7 @@ impl Alternating {
     /// Replaces atoms that have been unused for some blocks, except in the last fifth of all blocks.
     fn replace_unused<T: Real>(&self, problem: &Problem<T>, at: &mut Blocks<T>, done: u64) {
         let m = at.atoms.rows();
-        let dead: Vec<usize> = (0..m).filter(|j| at.unused[*j] >= UNUSED).collect();
+        let dead: Vec<usize> = (0..m).filter(|j| at.unused[*j] >= MOST_UNUSED_BLOCKS).collect();
         let late = 5 * done > 4 * self.limits.1;
         if dead.is_empty() || dead.len() == m || late || self.dead == DeadUnit::Keep {
             return;

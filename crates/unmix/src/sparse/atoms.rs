@@ -126,7 +126,7 @@ impl<T: Real> Atoms<T> {
     /// An upper bound on the largest eigenvalue of `A A'`: exact up to rounding if a dimension is at most 512, else the Frobenius norm of
     /// `A' A` or `A A'`.
     pub fn lipschitz(&self) -> f64 {
-        const SMALL: usize = 512;
+        const SMALL_SIZE: usize = 512;
         *self.lipschitz.get_or_init(|| {
             let wide = &self.wide;
             let gram = match wide.rows() <= wide.cols() {
@@ -137,7 +137,7 @@ impl<T: Real> Atoms<T> {
                 }
             };
             let frobenius = kernel::sum_of_squares(gram.as_slice()).sqrt();
-            let exact = if gram.rows() <= SMALL { factor::eigenvalues(&gram).ok() } else { None };
+            let exact = if gram.rows() <= SMALL_SIZE { factor::eigenvalues(&gram).ok() } else { None };
             let largest = exact.and_then(|values| values.into_iter().reduce(f64::max));
             largest.map_or(frobenius, |l| l * (1.0 + 1e-12))
         })

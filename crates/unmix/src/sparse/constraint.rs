@@ -24,10 +24,10 @@ pub(crate) struct AtomSet {
 }
 
 /// Number of atoms that are updated between two products with all atoms.
-const BLOCK: usize = 32;
+const ATOMS_PER_BLOCK: usize = 32;
 
 /// Number of atoms whose cosines with all others are computed at a time.
-const TOGETHER: usize = 64;
+const ATOMS_PER_PRODUCT: usize = 64;
 
 /// An atom is updated if its fraction of the mean square of all codes exceeds this: below it the quotient is rounding errors.
 const LEAST_USE: f64 = 1e-10;
@@ -66,10 +66,10 @@ impl AtomSet {
         let (m, width) = (atoms.rows(), atoms.cols());
         let trace: f64 = (0..m).map(|j| p[(j, j)]).sum();
         let least = LEAST_USE * trace / m.max(1) as f64;
-        let mut rest = vec![0.0; BLOCK * width];
+        let mut rest = vec![0.0; ATOMS_PER_BLOCK * width];
         let (mut next, mut step) = (vec![0.0; width], vec![0.0; width]);
-        for first in (0..m).step_by(BLOCK) {
-            let end = m.min(first + BLOCK);
+        for first in (0..m).step_by(ATOMS_PER_BLOCK) {
+            let end = m.min(first + ATOMS_PER_BLOCK);
             let n = end - first;
             // The residuals of Q for the atoms of the block, before any of them is updated.
             kernel::product(
@@ -139,12 +139,12 @@ pub(crate) fn coherence(atoms: &Matrix<f64>, late: impl Fn() -> bool) -> Option<
     }
     let (mut most, mut alike) = (0.0f64, 0);
     let (m, p, numbers) = (unit.rows(), unit.cols(), unit.as_slice());
-    let mut cosines = vec![0.0; TOGETHER * m];
-    for first in (0..m).step_by(TOGETHER) {
+    let mut cosines = vec![0.0; ATOMS_PER_PRODUCT * m];
+    for first in (0..m).step_by(ATOMS_PER_PRODUCT) {
         if late() {
             return None;
         }
-        let end = (first + TOGETHER).min(m);
+        let end = (first + ATOMS_PER_PRODUCT).min(m);
         let cosines = &mut cosines[..(end - first) * end];
         let part = &numbers[first * p..end * p];
         kernel::product_by_rows(cosines, part, &numbers[..end * p], end - first, end, p);

@@ -51,7 +51,7 @@ pub struct Checked {
 }
 
 /// Rows that are measured at a time.
-const BLOCK: usize = 64;
+const ROWS_PER_BLOCK: usize = 64;
 
 /// Writes a measure for each of `codes` (`n x n_atoms`) of `rows` (`n x n_features`, NaN for missing cells) into `out`, for `penalty`
 /// `(alpha, positive)`. `O(n_atoms n_features)` for each row, in double precision.
@@ -64,7 +64,10 @@ pub fn measure<T: Real>(
     checked: &mut Checked,
 ) {
     let (m, p) = (atoms.n_atoms(), atoms.n_features());
-    let blocks = rows.chunks(BLOCK * p).zip(codes.chunks(BLOCK * m)).zip(out.chunks_mut(BLOCK));
+    let blocks = rows
+        .chunks(ROWS_PER_BLOCK * p)
+        .zip(codes.chunks(ROWS_PER_BLOCK * m))
+        .zip(out.chunks_mut(ROWS_PER_BLOCK));
     for ((rows, codes), out) in blocks {
         let n = out.len();
         checked.residuals(atoms, rows, codes);

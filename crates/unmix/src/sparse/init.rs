@@ -26,7 +26,7 @@ choices! {
 }
 
 /// Cosine above which two rows are treated as parallel.
-const PARALLEL: f64 = 1.0 - 1e-9;
+const PARALLEL_COSINE: f64 = 1.0 - 1e-9;
 
 /// `count` of the numbers below `n`, each subset with equal probability, in ascending order.
 pub(crate) fn chosen(n: u64, count: u64, draws: Stream) -> Vec<u64> {
@@ -105,7 +105,7 @@ impl InitSource<'_> {
             if out.len() == self.m {
                 break;
             }
-            if out.iter().all(|other| dot(other, &row).abs() < PARALLEL) {
+            if out.iter().all(|other| dot(other, &row).abs() < PARALLEL_COSINE) {
                 out.push(row);
             }
         }
@@ -130,7 +130,7 @@ impl InitSource<'_> {
             let atom = all[pick].clone();
             for (far, row) in far.iter_mut().zip(&all) {
                 let cosine = dot(&atom, row).abs();
-                *far = if cosine < PARALLEL { far.min(1.0 - cosine * cosine) } else { 0.0 };
+                *far = if cosine < PARALLEL_COSINE { far.min(1.0 - cosine * cosine) } else { 0.0 };
             }
             out.push(atom);
         }

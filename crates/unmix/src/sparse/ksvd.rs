@@ -17,14 +17,14 @@ use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
 
 /// Power steps for each atom.
-const POWER: usize = 3;
+const POWER_STEPS: usize = 3;
 /// Rows that are coded at a time.
-const CHUNK: usize = 1024;
+const ROWS_PER_CHUNK: usize = 1024;
 /// Cosine above which two atoms are treated as duplicates.
-const ALIKE: f64 = 0.99;
+const DUPLICATE_COSINE: f64 = 0.99;
 /// Number of iterations over which the change of the objective is measured, and the factor for its comparison with the tolerance.
-const OVER: usize = 10;
-const COARSER: f64 = 100.0;
+const ITERATIONS_COMPARED: usize = 10;
+const CHANGE_TOL_FACTOR: f64 = 100.0;
 
 /// Options of the algorithm.
 #[derive(Clone, Debug)]
@@ -68,8 +68,8 @@ impl Codes {
         let (m, p) = (atoms.rows(), atoms.cols());
         let ready = Atoms::<T>::new(atoms);
         let mut out = Self { starts: vec![0], ..Self::default() };
-        let mut codes = vec![T::default(); CHUNK * m];
-        for rows in x.chunks(CHUNK * p) {
+        let mut codes = vec![T::default(); ROWS_PER_CHUNK * m];
+        for rows in x.chunks(ROWS_PER_CHUNK * p) {
             let codes = &mut codes[..rows.len() / p * m];
             omp.code_all(&ready, rows, codes);
             for code in codes.chunks_exact(m) {
@@ -116,8 +116,10 @@ impl Ksvd {
             }
             let late = 5 * (steps.n_iter() + 1) > 4 * max_iter;
             let value = self.iterate(x, &mut at, steps.n_iter(), late) / n;
-            at.residual = match steps.objective().len().checked_sub(OVER) {
-                Some(first) if value > 0.0 => COARSER * (steps.objective()[first] - value).abs() / value,
+            at.residual = match steps.objective().len().checked_sub(ITERATIONS_COMPARED) {
+                Some(first) if value > 0.0 => {
+                    CHANGE_TOL_FACTOR * (steps.objective()[first] - value).abs() / value
+                }
                 Some(_) => 0.0,
                 None => f64::INFINITY,
             };
@@ -157,7 +159,7 @@ impl Ksvd {
             rest[i * p..(i + 1) * p].iter_mut().zip(&old).for_each(|(r, a)| *r += z * a);
         }
         let mut atom = old.clone();
-        for _ in 0..POWER {
+        for _ in 0..POWER_STEPS {
             let mut next = vec![0.0; p];
             for &(i, to) in users {
                 let z = at.codes.values[to];
@@ -197,7 +199,7 @@ impl Ksvd {
         let mut replaceable: Vec<bool> = users.iter().map(Vec::is_empty).collect();
         for i in 0..m {
             for j in 0..i {
-                if !replaceable[i] && !replaceable[j] && cosines[(i, j)].abs() > ALIKE {
+                if !replaceable[i] && !replaceable[j] && cosines[(i, j)].abs() > DUPLICATE_COSINE {
                     replaceable[if users[i].len() < users[j].len() { i } else { j }] = true;
                 }
             }

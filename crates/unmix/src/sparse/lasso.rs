@@ -130,7 +130,7 @@ pub(super) struct WithGram<'a, T> {
 }
 
 /// Number of cells whose correlations stay in registers.
-const WIDE: usize = 4;
+const CELLS_IN_REGISTERS: usize = 4;
 
 impl<T: Real> Correlations<T> for WithGram<'_, T> {
     #[inline(always)]
@@ -147,10 +147,10 @@ impl<T: Real> Correlations<T> for WithGram<'_, T> {
     fn correlations(&mut self, atoms: &[usize], z: &[T], c: &mut [T]) {
         let zero = T::default();
         let stride = self.atoms.stride;
-        let step = WIDE * SIMD_WIDTH;
+        let step = CELLS_IN_REGISTERS * SIMD_WIDTH;
         for at in (0..stride).step_by(step) {
             let width = step.min(stride - at);
-            let mut sums = [[zero; SIMD_WIDTH]; WIDE];
+            let mut sums = [[zero; SIMD_WIDTH]; CELLS_IN_REGISTERS];
             let (b, _) = self.b[at..at + width].as_chunks::<SIMD_WIDTH>();
             sums.iter_mut().zip(b).for_each(|(s, b)| *s = *b);
             for (z, &j) in z.iter().zip(atoms).filter(|(z, _)| **z != zero) {
@@ -275,15 +275,15 @@ fn scan<T: Real>(c: &[T], weight: &[T], threshold: Threshold<T>, positive: bool)
 }
 
 /// Maximum number of atoms that are added in a round, if the set has fewer.
-const FIRST: usize = 8;
+const MOST_FIRST_ATOMS: usize = 8;
 /// Atoms are added whose excess is at least this fraction of the largest.
-const SHARE: f64 = 0.5;
+const ADDED_EXCESS_SHARE: f64 = 0.5;
 /// Tolerance for the problem on the set, as a fraction of the gap of the row.
-const INNER: f64 = 0.3;
+const INNER_TOL_SHARE: f64 = 0.3;
 /// In sets with more atoms than this, a step on the signs of the code follows only after several passes.
-const NEWTON: usize = 48;
+const NEWTON_AFTER_ATOMS: usize = 48;
 /// Safety margin for rounding errors of the gap on the set.
-const MARGIN: f64 = 0.9;
+const ROUNDING_MARGIN: f64 = 0.9;
 
 #[inline(always)]
 fn solve<T: Real>(
@@ -304,7 +304,7 @@ fn solve<T: Real>(
     weight.extend_from_slice(&atoms.inverse_norm);
     begin(set, lasso, atoms, of, weight, code);
     code.fill(zero);
-    let (mut passes, goal) = (0, MARGIN * tol * 0.5 * norm);
+    let (mut passes, goal) = (0, ROUNDING_MARGIN * tol * 0.5 * norm);
     loop {
         of.correlations(&set.atoms, &set.z, c);
         set.read(c);
@@ -320,7 +320,7 @@ fn solve<T: Real>(
         }
         add(set, atoms, of, (c, weight), threshold, found.worst);
         set.read(c);
-        let inner = goal.max(INNER * gap);
+        let inner = goal.max(INNER_TOL_SHARE * gap);
         while passes < max_passes {
             set.pass(threshold);
             passes += 1;
@@ -328,7 +328,7 @@ fn solve<T: Real>(
                 break;
             }
             // A step costs as much as this number of passes.
-            if passes % (1 + set.len() / NEWTON) == 0
+            if passes % (1 + set.len() / NEWTON_AFTER_ATOMS) == 0
                 && newton.step(set, threshold)
                 && solved(lasso, set, norm, inner)
             {
@@ -387,8 +387,8 @@ fn add<T: Real>(
     if worst <= 0.0 {
         return;
     }
-    let (zero, least) = (T::default(), T::from_f64(SHARE * worst));
-    let mut room = FIRST.max(set.len());
+    let (zero, least) = (T::default(), T::from_f64(ADDED_EXCESS_SHARE * worst));
+    let mut room = MOST_FIRST_ATOMS.max(set.len());
     for at in (0..c.len()).step_by(SIMD_WIDTH) {
         let (c, weights) = (&c[at..at + SIMD_WIDTH], &weight[at..at + SIMD_WIDTH]);
         let mut excess = [zero; SIMD_WIDTH];

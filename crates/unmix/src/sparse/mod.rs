@@ -58,7 +58,7 @@ pub(crate) use ksvd::Ksvd;
 pub(crate) use lars::Lars;
 pub use lasso::{Lasso, StoppingRule};
 pub(crate) use omp::Omp;
-pub(crate) use online::{Online, OnlineState, PERIOD, largest, largest_of_each};
+pub(crate) use online::{BATCHES_BETWEEN_SEARCHES, Online, OnlineState, largest, largest_of_each};
 pub(crate) use palm::{PreparedAtoms, Problem};
 pub use proximal::Proximal;
 pub use rows::Work;

@@ -128,7 +128,7 @@ impl Omp {
 }
 
 /// Number of cells of `V` and `c` that stay in registers.
-const WIDE: usize = 4;
+const CELLS_IN_REGISTERS: usize = 4;
 
 impl<T: Real> Pursuit<T> {
     #[inline(always)]
@@ -218,8 +218,8 @@ impl<T: Real> Pursuit<T> {
         while at < stride {
             let (c, free) = (&mut self.c[at..], &self.free[at..]);
             let of = (&gram[at..], &mut new[at..], done.get(at..).unwrap_or(&[]));
-            at += match stride - at >= WIDE * SIMD_WIDTH {
-                true => cells::<T, WIDE>(of, stride, &self.w, (inverse, q), c, free, &mut best),
+            at += match stride - at >= CELLS_IN_REGISTERS * SIMD_WIDTH {
+                true => cells::<T, CELLS_IN_REGISTERS>(of, stride, &self.w, (inverse, q), c, free, &mut best),
                 false => cells::<T, 1>(of, stride, &self.w, (inverse, q), c, free, &mut best),
             };
         }

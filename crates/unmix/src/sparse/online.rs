@@ -22,7 +22,7 @@ use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
 
 /// Batches of a stream between two searches for unused atoms; in a fit there is one after each epoch.
-pub(crate) const PERIOD: u64 = 100;
+pub(crate) const BATCHES_BETWEEN_SEARCHES: u64 = 100;
 
 /// Everything that changes during learning. Atoms are updated in their order, which does not change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

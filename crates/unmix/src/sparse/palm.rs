@@ -16,13 +16,13 @@ use crate::num::parallel;
 use crate::num::{Matrix, Real, factor, kernel};
 
 /// Rows of a chunk.
-const CHUNK: usize = 256;
+const ROWS_PER_CHUNK: usize = 256;
 /// Chunks whose sums are held at a time.
-const TOGETHER: usize = 8;
+const CHUNKS_HELD: usize = 8;
 /// Codes with a larger fraction of non-zero entries are multiplied as a dense matrix.
-const DENSE: f64 = 0.15;
+const DENSE_SHARE: f64 = 0.15;
 /// Factor that makes a computed norm an upper bound.
-const ABOVE: f64 = 1.0 + 1e-10;
+const NORM_MARGIN: f64 = 1.0 + 1e-10;
 
 /// Rows held in memory, and the penalty.
 pub(crate) struct Problem<T> {
@@ -79,7 +79,7 @@ pub(crate) fn square_norm(a: &Matrix<f64>) -> Result<f64> {
 /// The same for a symmetric positive semidefinite matrix.
 pub(crate) fn largest_eigenvalue(a: &Matrix<f64>) -> Result<f64> {
     let most = factor::eigenvalues(a)?.into_iter().fold(0.0f64, f64::max);
-    Ok((most * ABOVE).max(f64::MIN_POSITIVE))
+    Ok((most * NORM_MARGIN).max(f64::MIN_POSITIVE))
 }
 
 /// Atoms, prepared for steps on codes.
@@ -183,9 +183,9 @@ impl<T: Real> Problem<T> {
     pub(crate) fn code_steps(&self, atoms: &PreparedAtoms<T>, z: &mut [T], from: Option<&[T]>, steps: u64) {
         let m = atoms.atoms.rows();
         let penalty = (self.alpha, self.positive);
-        let rows = self.x.chunks(CHUNK * self.p).zip(z.chunks_mut(CHUNK * m)).enumerate();
+        let rows = self.x.chunks(ROWS_PER_CHUNK * self.p).zip(z.chunks_mut(ROWS_PER_CHUNK * m)).enumerate();
         parallel::each(rows, |(i, (x, z))| {
-            let at = i * CHUNK * m;
+            let at = i * ROWS_PER_CHUNK * m;
             let from = from.map(|from| &from[at..at + z.len()]);
             atoms.descend(x, z, from, penalty, steps);
         });
@@ -194,8 +194,9 @@ impl<T: Real> Problem<T> {
     /// Sums over the codes `z` on `m` atoms.
     pub(crate) fn sums(&self, z: &[T], m: usize) -> Sums {
         let mut total = Sums::zero(m, self.p);
-        let chunks: Vec<(&[T], &[T])> = self.x.chunks(CHUNK * self.p).zip(z.chunks(CHUNK * m)).collect();
-        for group in chunks.chunks(TOGETHER) {
+        let chunks: Vec<(&[T], &[T])> =
+            self.x.chunks(ROWS_PER_CHUNK * self.p).zip(z.chunks(ROWS_PER_CHUNK * m)).collect();
+        for group in chunks.chunks(CHUNKS_HELD) {
             let parts: Vec<Sums> = parallel::map(group.iter(), |(x, z)| sums_of(x, z, m, self.p));
             parts.iter().for_each(|part| total.merge(part));
         }
@@ -224,7 +225,7 @@ fn sums_of<T: Real>(x: &[T], z: &[T], m: usize, p: usize) -> Sums {
         }
     }
     let share = out.used.iter().sum::<u64>() as f64 / z.len().max(1) as f64;
-    if share > DENSE {
+    if share > DENSE_SHARE {
         let n = x.len() / p;
         kernel::add_cross(out.codes.as_mut_slice(), z, z, n, m, m);
         kernel::add_cross(out.rows.as_mut_slice(), z, x, n, m, p);

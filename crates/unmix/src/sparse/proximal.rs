@@ -23,7 +23,7 @@ pub struct Proximal {
 }
 
 /// Steps of FISTA between two evaluations of the gap: each needs its own correlations.
-const BETWEEN: usize = 10;
+const STEPS_BETWEEN_GAPS: usize = 10;
 
 /// Buffers of one row.
 #[derive(Default)]
@@ -96,7 +96,7 @@ impl Proximal {
         steps.y.extend_from_slice(z);
         let mut t = 1.0f64;
         for n in 0..=most {
-            let check = tol.filter(|_| !self.accelerated || n % BETWEEN == 0 || n == most);
+            let check = tol.filter(|_| !self.accelerated || n % STEPS_BETWEEN_GAPS == 0 || n == most);
             if let Some(tol) = check {
                 steps.correlations(of, z, c);
                 if gap_of(row, (alpha, positive), z, c) <= 0.9 * tol * 0.5 * row.norm {

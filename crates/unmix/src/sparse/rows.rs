@@ -36,7 +36,7 @@ fn at_a_time(n_atoms: usize) -> usize {
 }
 
 /// Rows that one thread takes at a time.
-const TASK: usize = 32;
+const ROWS_PER_TASK: usize = 32;
 
 /// Calls `solve` for every row, with its code; returns the largest return value. The bits of a code do not depend on the other
 /// rows.
@@ -107,10 +107,10 @@ pub(super) fn on_pool<T: Real>(
     code: impl Fn(&[T], &mut [T], &mut Work<T>) -> u64 + Sync,
 ) -> u64 {
     let (m, p) = (atoms.n_atoms(), atoms.n_features());
-    if rows.len() <= TASK * p || m == 0 || p == 0 {
+    if rows.len() <= ROWS_PER_TASK * p || m == 0 || p == 0 {
         return code(rows, codes, &mut Work::default());
     }
-    let parts = rows.chunks(TASK * p).zip(codes.chunks_mut(TASK * m));
+    let parts = rows.chunks(ROWS_PER_TASK * p).zip(codes.chunks_mut(ROWS_PER_TASK * m));
     let results = parallel::map_with(parts, Work::default, |work, (rows, codes)| code(rows, codes, work));
     results.into_iter().max().unwrap_or(0)
 }

@@ -252,6 +252,25 @@ fn every_solver_ends_at_the_same_objective() {
     }
 }
 
+/// Passes over all atoms until codes no longer change, and the homotopy, which shares no step with them.
+#[test]
+fn the_homotopy_gives_the_codes_of_coordinate_descent() {
+    let (a, rows) = made(60, 24, 2, 11);
+    for positive in [false, true] {
+        for atoms in [Atoms::<f64>::new(&a), Atoms::without_pairs(&a)] {
+            for alpha in [0.6, 0.3, 0.1, 0.05] {
+                let (mut path, mut passes, mut work) = (vec![0.0; 120], vec![0.0; 120], Work::default());
+                Lars { positive, ..Lars::of(alpha) }.code(&atoms, &rows, &mut path, &mut work);
+                let stop = StoppingRule::Passes(10_000);
+                Lasso { positive, stop, ..Lasso::of(alpha) }.code(&atoms, &rows, &mut passes, &mut work);
+                for (j, (a, b)) in path.iter().zip(&passes).enumerate() {
+                    assert!((a - b).abs() < 1e-10, "{positive} {alpha}, {j}: {a} {b}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_step_of_ista_never_raises_the_objective() {
     let (a, rows) = made(60, 20, 3, 12);

@@ -1,6 +1,6 @@
 //! The first components by iteration: block Krylov, randomized, block power, and power with deflation.
 //!
-//! All of them use only products of the covariance with a few directions. Up to [`DENSE`] features it is formed once and kept;
+//! All of them use only products of the covariance with a few directions. Up to [`MOST_DENSE_FEATURES`] features it is formed once and kept;
 //! beyond that every product is one sweep over the rows ([`Sketch`]), and no `p × p` matrix is formed. Approximate solvers end with
 //! a Rayleigh-Ritz step (Parlett 1980, chapter 11), so that the variances reported are exactly those of the scores.
 
@@ -22,7 +22,7 @@ mod solvers;
 use solvers::{deflation, krylov, random_rows, subspace};
 
 /// Maximum number of features for which the covariance is formed: 32 MiB, and less work than a dozen sweeps.
-const DENSE: usize = 2048;
+const MOST_DENSE_FEATURES: usize = 2048;
 
 /// Default maximum number of products with the covariance in power iterations, for each component.
 const MAX_ITER: u64 = 1000;
@@ -84,7 +84,7 @@ pub(super) fn decompose<T: Real>(
     run: &Run<'_>,
     request: &Request,
 ) -> Result<Decomposition> {
-    match rows.n_features() <= DENSE && !few_products(rows, request) {
+    match rows.n_features() <= MOST_DENSE_FEATURES && !few_products(rows, request) {
         true => dense(rows, run, request),
         false => swept(rows, run, request),
     }
@@ -94,13 +94,13 @@ pub(super) fn decompose<T: Real>(
 /// every other one of its row there, and here with every direction, once for scores and once for sums.
 fn few_products<T: Real>(rows: &Rows<'_, T>, request: &Request) -> bool {
     /// Products with consecutive directions in the time of one with an entry of the covariance.
-    const VECTOR: f64 = 4.0;
+    const PRODUCTS_PER_ENTRY: f64 = 4.0;
     let (Some(sparse), Solver::Randomized, Some(k)) = (rows.sparse(), request.solver, request.top) else {
         return false;
     };
     let stored = sparse.n_stored() as f64 / (sparse.n_rows() as f64).max(1.0);
     let rounds = request.rounds.map_or(8.0, |rounds| 1.0 + rounds as f64);
-    rounds * 2.0 * (k.saturating_add(request.n_oversamples) as f64) / VECTOR < 0.5 * stored
+    rounds * 2.0 * (k.saturating_add(request.n_oversamples) as f64) / PRODUCTS_PER_ENTRY < 0.5 * stored
 }
 
 fn dense<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {

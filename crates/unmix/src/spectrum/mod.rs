@@ -67,10 +67,10 @@ impl Solver {
 /// is larger than 2048 and `k` at most `m / 10`, `krylov` is chosen, which does not form it.
 pub fn auto_solver(n: u64, p: usize, k: Option<usize>, sparse: bool) -> Solver {
     // A matrix with this number of rows and columns takes 32 MiB.
-    const LARGE: u64 = 2048;
+    const LARGE_SIZE: u64 = 2048;
     let m = n.min(p as u64);
     match k {
-        Some(k) if sparse && m > LARGE && k > 0 && 10 * k as u64 <= m => Solver::Krylov,
+        Some(k) if sparse && m > LARGE_SIZE && k > 0 && 10 * k as u64 <= m => Solver::Krylov,
         _ if !sparse && n.max(p as u64) <= 500 => Solver::Full,
         _ => Solver::CovarianceEigh,
     }

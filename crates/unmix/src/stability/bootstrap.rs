@@ -21,7 +21,7 @@ use crate::num::Real;
 /// Number of splits of each resample. With fewer, most of the variation between resamples is due to the splits; more cost more fits.
 pub(super) const SPLITS_EACH: usize = 4;
 /// Offset of the seeds of these fits from those of the halves and restarts.
-const SEEDS: u64 = 1 << 33;
+const BOOTSTRAP_SEED_OFFSET: u64 = 1 << 33;
 
 /// For each component, the agreement of the halves of every split of every resample.
 pub(super) struct Resamples {
@@ -84,7 +84,9 @@ impl Resamples {
                 let splits = resample_in_two(n, seed, resample, SPLITS_EACH, block_length);
                 let halves = splits.into_iter().flat_map(|(left, right)| [left, right]);
                 let before = 2 * (SPLITS_EACH * resample) as u64;
-                (before..).zip(halves).map(move |(i, rows)| (Some(rows), seed.wrapping_add(SEEDS + i)))
+                (before..)
+                    .zip(halves)
+                    .map(move |(i, rows)| (Some(rows), seed.wrapping_add(BOOTSTRAP_SEED_OFFSET + i)))
             });
             let fitted = fits.of(jobs, readers, "a half of a resample of").map_err(of_resample)?;
             for fitted in fitted.chunks(2 * SPLITS_EACH) {

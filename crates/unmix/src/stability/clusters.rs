@@ -269,16 +269,16 @@ fn centrotypes(
 }
 
 /// Maximum numbers of components and of estimates in a plot.
-const DRAWN_COMPONENTS: usize = 64;
-const DRAWN: usize = 512;
+const MOST_DRAWN_COMPONENTS: usize = 64;
+const MOST_DRAWN_ESTIMATES: usize = 512;
 
 /// Positions of whole fits and of all centrotypes.
 fn map(estimates: &Estimates, found: &Clustering, centres: &[Option<usize>]) -> Vec<MapPoint> {
     let fits = found.labels.len();
     let shown: Vec<usize> =
-        (0..centres.len().min(DRAWN_COMPONENTS)).filter(|&j| centres[j].is_some()).collect();
+        (0..centres.len().min(MOST_DRAWN_COMPONENTS)).filter(|&j| centres[j].is_some()).collect();
     // Whole fits, evenly chosen; every centrotype.
-    let n_fits = (DRAWN / shown.len().max(1)).clamp(2, fits);
+    let n_fits = (MOST_DRAWN_ESTIMATES / shown.len().max(1)).clamp(2, fits);
     let mut chosen = vec![false; fits];
     (0..n_fits).for_each(|i| chosen[i * fits / n_fits] = true);
     let component = |i: usize| found.labels[estimates.at[i].0][estimates.at[i].1];

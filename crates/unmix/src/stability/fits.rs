@@ -11,7 +11,7 @@ use crate::run::Run;
 use serde_json::{Map, Value};
 
 /// Offset of the seeds of the halves from those of the restarts.
-const HALVES: u64 = 1 << 32;
+const HALVES_SEED_OFFSET: u64 = 1 << 32;
 
 /// What the rows of a fit to half of the rows are, in messages.
 pub(crate) const HALF: &str = "a half of";
@@ -30,7 +30,7 @@ pub(super) fn jobs(
     // Each half has its own initial values: shared ones would increase the agreement.
     let halves = (0..splits).flat_map(move |split| {
         let (left, right) = halves_of(split);
-        let seed = seed.wrapping_add(HALVES + 2 * split as u64);
+        let seed = seed.wrapping_add(HALVES_SEED_OFFSET + 2 * split as u64);
         [(Some(left), seed), (Some(right), seed.wrapping_add(1))]
     });
     halves.chain((0..restarts as u64).map(move |i| (None, seed.wrapping_add(1 + i))))
@@ -87,15 +87,15 @@ pub(super) fn of_half(error: Error, origin: &str) -> Error {
         Error::NoVariance { method, n_features, n_samples } => Error::unsupported(
             format!("{method} of {HALF} {origin}"),
             format!("all {n_features} columns are constant over its {n_samples} rows"),
-            format!("give more rows, or {WITHOUT}"),
+            format!("give more rows, or {REMEDY}"),
         )
         .of_method(&method),
-        error => or_else(error, WITHOUT),
+        error => or_else(error, REMEDY),
     }
 }
 
 /// How to do without fits to halves.
-const WITHOUT: &str = "leave stability out";
+const REMEDY: &str = "leave stability out";
 
 /// The same error about a setting or too few rows, with a remedy that works: the settings of these fits are those of the model, and suit all rows.
 /// What a method does not do at all keeps its own remedy.
@@ -113,13 +113,14 @@ pub(super) fn or_else(mut error: Error, otherwise: &str) -> Error {
 /// same time do not see what the others are about to use; a fit that is too large alone is refused by its own check.
 pub(crate) fn readers((n, p): (u64, usize), k: usize, size: usize) -> usize {
     /// What more than two fits may take.
-    const MEMORY: u64 = 2 << 30;
+    const MOST_BYTES: u64 = 2 << 30;
     /// Square tables: the sums, the matrix that is decomposed, and its eigenvectors.
-    const SQUARES: u64 = 3;
+    const SQUARE_TABLES: u64 = 3;
     let side = n.min(p as u64);
-    let (rows, tables) = (n.saturating_mul((k * size + 4) as u64), side.saturating_mul(8 * SQUARES * side));
+    let (rows, tables) =
+        (n.saturating_mul((k * size + 4) as u64), side.saturating_mul(8 * SQUARE_TABLES * side));
     let each = rows.saturating_add(tables).max(1);
-    let most = each.saturating_mul(2).max(MEMORY);
+    let most = each.saturating_mul(2).max(MOST_BYTES);
     let budget = available_memory().map_or(most, |free| most.min(free / 2));
     (budget / each).clamp(1, 64) as usize
 }
@@ -140,7 +141,14 @@ mod tests {
     fn halves_come_before_restarts_and_every_fit_has_its_own_seed() {
         let halves_of = |split: usize| (vec![split as u64], vec![10 + split as u64]);
         let all: Vec<Job> = jobs(2, halves_of, 2, 7).collect();
-        let seeds = [HALVES + 7, HALVES + 8, HALVES + 9, HALVES + 10, 8, 9];
+        let seeds = [
+            HALVES_SEED_OFFSET + 7,
+            HALVES_SEED_OFFSET + 8,
+            HALVES_SEED_OFFSET + 9,
+            HALVES_SEED_OFFSET + 10,
+            8,
+            9,
+        ];
         let rows = [Some(vec![0]), Some(vec![10]), Some(vec![1]), Some(vec![11]), None, None];
         assert_eq!(all, rows.into_iter().zip(seeds).collect::<Vec<Job>>());
     }

@@ -8,7 +8,7 @@
 //! (the covariances follow from Stein's identity). The sum of their squares divided by these variances is
 //! chi-square with two degrees of freedom, whose survival function is `exp(-x / 2)`.
 
-use crate::data::splits::{FEWEST, block_variance_ratios};
+use crate::data::splits::{FEWEST_BLOCKS, block_variance_ratios};
 
 /// `E log cosh z`, and the variance of its standardised mean times n.
 const EVEN: (f64, f64) = (0.374_567_207_491_420_14, 0.006_327_866_991_178_238);
@@ -44,7 +44,7 @@ pub(super) fn p_values(codes: &[f64], k: usize, follow: bool) -> Vec<f64> {
                 false => (-0.5 * chi2).exp(),
                 // The autocorrelation time is estimated from that many blocks: an F distribution with 2 degrees of freedom
                 // above.
-                true => (1.0 + chi2 / (FEWEST - 1) as f64).powf(-0.5 * (FEWEST - 1) as f64),
+                true => (1.0 + chi2 / (FEWEST_BLOCKS - 1) as f64).powf(-0.5 * (FEWEST_BLOCKS - 1) as f64),
             };
             // A p-value is never 0: it is at least the smallest positive number.
             p.max(f64::MIN_POSITIVE)

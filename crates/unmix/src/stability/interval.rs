@@ -24,10 +24,10 @@ use crate::stats::quantiles::student_975 as t;
 /// Standard deviation of `artanh(agreement)` over data sets, for an agreement of 1.
 const OVER_DATA: f64 = 0.5;
 /// The 97.5 % quantile of the standard normal distribution.
-const NORMAL: f64 = 1.959_963_984_540_054;
+const NORMAL_QUANTILE: f64 = 1.959_963_984_540_054;
 
 /// The 10 % quantile of the standard normal distribution: the upper bound of the variance between resamples is one of 90 % confidence.
-const TENTH: f64 = -1.281_551_565_544_6;
+const TENTH_QUANTILE: f64 = -1.281_551_565_544_6;
 
 /// 95 % interval for the expected agreement, from the agreement in `[0, 1]` of each split, and of each split of each of the `resamples` if there are any.
 /// `(0, 1)` for fewer than two splits, or for one resample, from which variation cannot be estimated.
@@ -36,8 +36,8 @@ pub(super) fn interval(agreements: &[f64], resamples: &[Vec<f64>]) -> (f64, f64)
         return (0.0, 1.0);
     }
     about_the_mean(agreements, |at| match resamples {
-        [] => NORMAL * OVER_DATA * at * at,
-        _ => NORMAL * between_resamples(resamples).sqrt(),
+        [] => NORMAL_QUANTILE * OVER_DATA * at * at,
+        _ => NORMAL_QUANTILE * between_resamples(resamples).sqrt(),
     })
 }
 
@@ -106,7 +106,7 @@ fn between_resamples(resamples: &[Vec<f64>]) -> f64 {
     // The quantile by Wilson & Hilferty 1931: below the exact one for few degrees of freedom, so that the bound is larger.
     let freedom = (resamples.len() - 1) as f64;
     let share = 2.0 / (9.0 * freedom);
-    let chi2_by_freedom = (1.0 - share + TENTH * share.sqrt()).powi(3);
+    let chi2_by_freedom = (1.0 - share + TENTH_QUANTILE * share.sqrt()).powi(3);
     (moments(&z).1 / chi2_by_freedom - splits / resamples.len() as f64).max(0.0)
 }
 

@@ -217,7 +217,8 @@ where
     let source = readable(rows)?;
     let (n, p) = (source.n_rows(), rows.n_features());
     let bytes = n.saturating_mul((p * size_of::<T>()) as u64);
-    let fit = bytes <= HELD && check_memory("a copy of the rows", bytes, "read them in every pass").is_ok();
+    let fit = bytes <= MOST_BYTES_HELD
+        && check_memory("a copy of the rows", bytes, "read them in every pass").is_ok();
     let held = fit.then(|| rows.read_range(0..n)).transpose()?;
     let array = held.as_deref().map(|held| RawArray::borrowed(held, p)).transpose()?;
     let source = array.as_ref().map_or(source, |array| array as &dyn RandomAccess<T>);
@@ -415,7 +416,7 @@ fn readable<'a, T: Real>(rows: &'a Rows<'_, T>) -> Result<&'a dyn RandomAccess<T
 }
 
 /// Rows of at most this number of bytes, if they fit, are copied to memory once, instead of being read in every pass of every fit.
-const HELD: u64 = 1 << 30;
+const MOST_BYTES_HELD: u64 = 1 << 30;
 
 /// Variances along the components, for methods that distinguish directions by them: those whose codes are
 /// uncorrelated scores along axes.

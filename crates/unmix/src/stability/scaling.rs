@@ -8,8 +8,8 @@
 use crate::num::Matrix;
 
 /// Numbers of iterations for the centrotypes, which are few, and for all estimates.
-const FIRST: usize = 300;
-const THEN: usize = 60;
+const CENTROTYPE_ITERATIONS: usize = 300;
+const ESTIMATE_ITERATIONS: usize = 60;
 
 /// The position of each item. `similarity` is that of the items, `cluster` has the cluster of each, `centre` the item at the centre of
 /// each cluster.
@@ -19,7 +19,7 @@ pub(super) fn scaled(similarity: &Matrix<f64>, cluster: &[usize], centre: &[usiz
     // be stationary.
     let mut centres: Vec<(f64, f64)> =
         (0..centre.len()).map(|c| seed(c, ((c as f64 + 0.5) / centre.len() as f64).sqrt())).collect();
-    majorise(&mut centres, |a, b| distance(centre[a], centre[b]), FIRST);
+    majorise(&mut centres, |a, b| distance(centre[a], centre[b]), CENTROTYPE_ITERATIONS);
     let mut places: Vec<(f64, f64)> = cluster
         .iter()
         .enumerate()
@@ -28,7 +28,7 @@ pub(super) fn scaled(similarity: &Matrix<f64>, cluster: &[usize], centre: &[usiz
             (centres[c].0 + x, centres[c].1 + y)
         })
         .collect();
-    majorise(&mut places, distance, THEN);
+    majorise(&mut places, distance, ESTIMATE_ITERATIONS);
     rotate_to_principal_axes(&mut places);
     places
 }

@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 /// Numbers in a piece: as many as fit into a cache while several fits process them.
-const PIECE: usize = 1 << 17;
+const NUMBERS_PER_PIECE: usize = 1 << 17;
 
 /// A scan of the rows that several fits share.
 pub(super) struct SharedScan<'a, T: Real> {
@@ -59,7 +59,7 @@ impl<'a, T: Real> SharedScan<'a, T> {
             reads: 0,
             failed: false,
         };
-        let piece_rows = (PIECE / p.max(1)).max(1) as u64;
+        let piece_rows = (NUMBERS_PER_PIECE / p.max(1)).max(1) as u64;
         Self {
             source,
             p,

@@ -97,8 +97,8 @@ pub(super) fn groups(k: usize, evidence: &Evidence<'_>) -> Vec<Vec<usize>> {
 /// Covariances of the squares of standardised row-major codes, `k` in each row.
 pub(super) fn squares(codes: &[f64], k: usize) -> Matrix<f64> {
     // From this number of rows fourth moments are estimated to a few per cent.
-    const MOST: usize = 1 << 14;
-    let n = (codes.len() / k.max(1)).min(MOST);
+    const MOST_ROWS: usize = 1 << 14;
+    let n = (codes.len() / k.max(1)).min(MOST_ROWS);
     let mut out = Matrix::from_fn(k, n, |j, i| codes[i * k + j]);
     let centre = |row: &mut [f64]| {
         let mean = row.iter().sum::<f64>() / n.max(1) as f64;

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel};
 
 /// Inner products that are held at once.
-const PRODUCTS: usize = 1 << 16;
+const MOST_PRODUCTS_HELD: usize = 1 << 16;
 
 /// Sums and maxima over centred rows of their largest inner product with an atom, and of their squared norms. A missing cell counts as 0.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -103,7 +103,7 @@ impl<T: Real> Gather<T> for GatherCorrelations {
     fn add(&self, part: &mut Correlations, block: Block<'_, T>, work: &mut Workspace<T>) {
         let (p, m) = (self.across.rows(), self.across.cols());
         let (centred, mut product) = (&mut work.wide, Vec::new());
-        let at_a_time = PRODUCTS / m + 1;
+        let at_a_time = MOST_PRODUCTS_HELD / m + 1;
         for (first, rows) in (0..).step_by(at_a_time).zip(block.data.chunks(at_a_time * p)) {
             let n = rows.len() / p;
             centred.clear();

@@ -83,7 +83,7 @@ impl<T: Real> Gather<T> for GatherSketch<'_> {
 }
 
 /// Scores of sparse rows that are kept in memory at a time: 32 MiB.
-const HELD: usize = 1 << 22;
+const MOST_SCORES_HELD: usize = 1 << 22;
 
 impl<T: Real> AddStored<T, Sketch> for GatherSketch<'_> {
     /// `O(stored b + p b)`: the scores of a range of rows, then the contributions of each column.
@@ -96,7 +96,7 @@ impl<T: Real> AddStored<T, Sketch> for GatherSketch<'_> {
         let mut base = vec![0.0; b];
         add_multiples(&mut base, left.iter().enumerate().map(|(j, &r)| (r, columns.row(j))));
         let (mut image, mut sum, mut held) = (Matrix::zeros(p, b), vec![0.0; b], Vec::new());
-        let (rows, step) = (shard.rows(), (HELD / b.max(1)).max(1));
+        let (rows, step) = (shard.rows(), (MOST_SCORES_HELD / b.max(1)).max(1));
         for start in rows.clone().step_by(step) {
             let within = start..(start + step).min(rows.end);
             held.clear();

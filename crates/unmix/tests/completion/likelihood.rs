@@ -4,7 +4,7 @@ use super::{Design, completed};
 use crate::made::{apart, encode, numbers, settings, try_fit, warned};
 use serde_json::json;
 use unmix::data::{Sparse, VecSink};
-use unmix::impute::{ImputeOptions, Imputer};
+use unmix::impute::{ImputeOptions, Imputer, note_on_errors};
 use unmix::internal::num::factor;
 use unmix::{AnyRows, Features, Model, Rows, Run};
 
@@ -115,4 +115,34 @@ fn lists_of_cells_are_resampled_as_rows_with_gaps_and_rows_outside_the_fit_are_r
     assert!(apart(&a.1, &b.1) < 1e-3 && apart(&a.0, &b.0) < 1e-9, "{:e}", apart(&a.1, &b.1));
     let notes = errors(&model, Rows::from_slice(&design.x[..200], 10).unwrap(), 8).2;
     assert!(notes.len() == 1 && notes[0].contains("not the rows that the model was fitted to"), "{notes:?}");
+}
+
+#[test]
+fn cells_without_noise_are_refused_with_a_remedy_that_this_method_has() {
+    let design = Design::new((60, 12, 2), 0.8, 0.0, 7);
+    let given = json!({"algorithm": "ppca-em", "n_components": 2, "tol": 1e-8, "max_iter": 1000});
+    let e = try_fit("matrix-completion", &settings(given), &design.x, 12).unwrap_err().to_string();
+    assert!(e.contains("the likelihood unbounded") && e.contains("or algorithm='als', which also"), "{e}");
+    assert!(!e.contains("noise_floor"), "{e}");
+    let model = design.fit(json!({"algorithm": "als", "n_components": 2}));
+    assert!(design.error(&model) < 1e-3, "{}", design.error(&model));
+}
+
+#[test]
+fn errors_of_single_cells_have_a_note_where_the_parameters_have_no_errors() {
+    let design = Design::new((40, 12, 2), 0.7, 0.4, 5);
+    for (given, noted) in [
+        (json!({"n_components": 2}), false),
+        (json!({"algorithm": "soft-impute"}), false),
+        (json!({"n_components": 2, "alpha": 0.1}), true),
+        (json!({"algorithm": "soft-impute", "alpha": 5.0}), true),
+        (json!({"algorithm": "ppca-em", "n_components": 2}), true),
+    ] {
+        let note = note_on_errors(&design.fit(given.clone()));
+        assert_eq!(note.is_some(), noted, "{given}: {note:?}");
+        assert!(
+            note.is_none_or(|note| note.contains("the model parameters are treated as known")),
+            "{given}"
+        );
+    }
 }

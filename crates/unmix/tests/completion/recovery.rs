@@ -1,7 +1,7 @@
 //! Recovery of matrices of low rank, and of the number of factors.
 
 use super::{Design, cells_of_freedom, completed};
-use crate::made::numbers;
+use crate::made::{numbers, repetitions};
 use serde_json::json;
 use unmix::Outcome;
 
@@ -87,22 +87,25 @@ fn the_bound_on_the_evidence_never_decreases() {
     assert!(bound[..20].windows(2).all(|v| v[1] >= v[0] - 1e-12 * v[0].abs()), "{bound:?}");
 }
 
-/// All of ten matrices are recovered, whether `n_components` is the number of factors or twice that number; with two cells for each degree of
-/// freedom, all with twice the number, and nine with the number itself.
+/// All matrices are recovered, whether `n_components` is the number of factors, twice that number or not given; but one in twenty of rank 4
+/// with two cells for each degree of freedom and four factors: with seed 0 the iterations end at a local maximum of the bound.
 #[test]
 fn recovery_by_the_number_of_cells_is_that_of_the_table() {
-    for (r, c, least) in [(2, 3.0, 10), (2, 5.0, 10), (4, 2.0, 9), (4, 3.0, 10), (4, 5.0, 10)] {
-        for (k, least) in [(r, least), (2 * r, 10)] {
+    // Ten seeds, and their double.
+    let (seeds, ways) = (repetitions(10, 20), repetitions(2, 3));
+    for (r, c) in [(2, 3.0), (2, 5.0), (4, 2.0), (4, 3.0), (4, 5.0)] {
+        for k in &[json!(r), json!(2 * r), json!(null)][..ways] {
             let given = json!({"n_components": k, "offsets": false, "tol": 1e-9, "max_iter": 500});
             let error = |seed: u64| {
                 let design = cells_of_freedom(r, c, seed);
                 design.error(&design.fit(given.clone()))
             };
-            let errors: Vec<f64> = (0..10).map(error).collect();
-            let found = errors.iter().filter(|error| **error < 1e-3).count();
+            let errors: Vec<f64> = (0..seeds).map(error).collect();
+            let lost = errors.iter().filter(|error| error.is_nan() || **error >= 1e-3).count();
+            let allowed = usize::from((r, c) == (4, 2.0) && *k == json!(r));
             assert!(
-                found >= least,
-                "rank {r}, {c} cells for a degree of freedom, {k} factors: {found} of 10, {errors:?}"
+                lost <= allowed,
+                "rank {r}, {c} cells for a degree of freedom, n_components={k}: {lost} of {seeds} lost, {errors:?}"
             );
         }
     }

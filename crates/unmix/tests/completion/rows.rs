@@ -293,3 +293,33 @@ fn reconstructions_and_errors_of_rows_include_their_offsets() {
     let without: Vec<f64> = whole.iter().enumerate().map(|(at, x)| x - offsets[at / 20]).collect();
     assert!(apart(&back, &without) < 1e-8);
 }
+
+#[test]
+fn a_completed_matrix_that_does_not_fit_in_memory_is_refused_with_its_size() {
+    // 1.28 terabytes, of a list of 16 cells.
+    let n = 400_000usize;
+    if unmix::available_memory().is_none_or(|bytes| bytes > 1000 << 30) {
+        return;
+    }
+    let (far, mut starts, mut columns) = ([0, 1, n - 2, n - 1], vec![0usize], Vec::new());
+    for i in 0..n {
+        columns.extend(far.iter().filter(|_| far.contains(&i)).map(|j| *j as u32));
+        starts.push(columns.len());
+    }
+    let values: Vec<f64> = (0..columns.len()).map(|at| (3 * at % 7) as f64).collect();
+    let sparse = Sparse::from_csr(&starts, &columns, values, n).unwrap();
+    let mut rows = AnyRows::F64(Rows::new(sparse, Features::default(), "the cells"));
+    let given = settings(json!({"n_components": 0, "max_iter": 2}));
+    let model = unmix::fit("matrix-completion", &given, &mut rows, &on_threads(2)).unwrap();
+    let refused = all_cells(&model, &Run::default()).map(|_| ()).unwrap_err();
+    let bytes = 8 * (n * n) as u64;
+    assert!(matches!(refused, unmix::Error::Memory { need_bytes, .. } if need_bytes == bytes), "{refused:?}");
+    let message = refused.to_string();
+    let begins = "the completed matrix of 400000 rows and 400000 columns would need";
+    assert!(
+        message.starts_with(begins) && message.contains("predict the cells that are needed"),
+        "{message}"
+    );
+    let (values, std) = predict_cells(&model, &[(5, 7), (1, n as u64 - 1)], true).unwrap();
+    assert!(values.iter().chain(&std).all(|x| x.is_finite()));
+}

@@ -182,6 +182,13 @@ fn settings_that_exclude_each_other_are_refused_with_what_would_work() {
         ("ica", json!({"extended": 3}), "true, false, or null"),
         ("ica", json!({"tol": "small"}), "a number, or null"),
         ("ica", json!({"n_init": 0}), "n_init must be at least 1, got 0"),
+        (
+            "ica",
+            json!({"subsample": 5}),
+            "subsample must be 0 or more than n_components, which is 5 for these rows, got 5; choose at least 6, or 0 for all rows",
+        ),
+        ("ica", json!({"subsample": 1, "algorithm": "fastica", "n_components": 2}), "choose at least 3,"),
+        ("ica", json!({"subsample": 4, "algorithm": "infomax"}), "choose at least 6,"),
         ("fastica", json!({"fun_args": {"alpha": 0.5}}), "alpha must be in [1,2]"),
         ("fastica", json!({"whiten": true}), "arbitrary-variance"),
     ] {
@@ -193,6 +200,28 @@ fn settings_that_exclude_each_other_are_refused_with_what_would_work() {
     assert!(
         clipped.n_components() == 5 && warned(&clipped, "n_components is too large: it will be set to 5")
     );
+}
+
+#[test]
+fn a_subsample_of_all_rows_is_none_and_one_that_is_not_used_gives_a_warning() {
+    let x = mix(&laplace(400, 3, 5), &mixing(3, 3, 5));
+    let found = |given: Value| fit("ica", given, &x, 3);
+    let all = super::made::components(&found(json!({"subsample": 0})));
+    for m in [400, 1000] {
+        assert_eq!(super::made::components(&found(json!({"subsample": m}))), all, "{m}");
+    }
+    let unused = "subsample=100 has no effect here";
+    for given in [
+        json!({"algorithm": "easi", "subsample": 100}),
+        json!({"ortho": false, "whiten": false, "subsample": 100}),
+        json!({"algorithm": "infomax", "w_init": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "subsample": 100}),
+    ] {
+        let model = found(given.clone());
+        assert!(warned(&model, unused), "{given}: {:?}", model.report().warnings);
+    }
+    for given in [json!({"subsample": 100}), json!({"ortho": false, "subsample": 100})] {
+        assert!(!warned(&found(given.clone()), unused), "{given}");
+    }
 }
 
 #[test]

@@ -134,6 +134,7 @@ const REFUSED: &[(&str, &str, &str, &str, &str)] = &[
         "must be 'plain' in every layer",
         "layers of a network compute plain codes",
     ),
+    ("sae", "alpha", "*", "has no penalty", "the activation sets the number of active units"),
     ("stacked-rfn", "l1", "normalize=none", "are 0 in every row", "the penalty is too large for these rows"),
 ];
 

@@ -2,7 +2,10 @@
 
 use super::{Plain, score};
 use crate::made::{falling, numbers, settings, try_fit};
+use crate::naive;
 use serde_json::json;
+use unmix::internal::num::random::Stream;
+use unmix::internal::num::{Matrix, factor};
 use unmix::{Model, datasets};
 
 fn fitted(given: serde_json::Value, x: &[f64], p: usize) -> Model {
@@ -55,6 +58,57 @@ fn a_block_has_the_mean_of_its_variances_and_the_first_ones_are_the_likeliest() 
             for l in (0..p).filter(|l| *l != i && *l != j) {
                 assert!(value([i, j], l) <= top + 1e-9, "{i}, {j}; {l}");
             }
+        }
+    }
+}
+
+/// The mean log-likelihood of rows with this mean and this covariance (divisor `n`).
+fn mean_log_likelihood(of: &Plain, mean: &[f64], covariance: &Matrix<f64>) -> f64 {
+    let all: Vec<usize> = (0..mean.len()).collect();
+    let (values, vectors) = factor::eigh(&of.covariance(&all)).unwrap();
+    let along = |i: usize| {
+        let v = vectors.row(i);
+        let shift: f64 = all.iter().map(|&j| v[j] * (mean[j] - of.mean[j])).sum();
+        let image = |a: usize| all.iter().map(|&b| covariance[(a, b)] * v[b]).sum::<f64>();
+        let square: f64 = all.iter().map(|&a| v[a] * image(a)).sum();
+        (2.0 * std::f64::consts::PI).ln() + values[i].ln() + (square + shift * shift) / values[i]
+    };
+    -0.5 * all.iter().map(|&i| along(i)).sum::<f64>()
+}
+
+#[test]
+fn no_feasible_change_of_blocks_has_a_higher_likelihood() {
+    let (n, p, groups) = (300, 8, [2usize, 1, 2]);
+    let x = datasets::ppca(n, p, &[9.0, 8.0, 5.0, 2.5, 2.0], 0.5, 4).unwrap().x.into_vec();
+    let best = Plain::of(&fitted(json!({"groups": groups}), &x, p));
+    let k = best.latent.len();
+    assert_eq!(k, 5);
+    let (mean, share) = (naive::mean(&x, p), (n as f64 - 1.0) / n as f64);
+    let s = naive::covariance(&x, p);
+    let s = Matrix::from_fn(p, p, |i, j| s[i][j] * share);
+    let top = mean_log_likelihood(&best, &mean, &s);
+    assert!((top * n as f64 / best.log_likelihood(&x) - 1.0).abs() < 1e-12);
+    let block = |i: usize| (0..3).find(|b| i < groups[..=*b].iter().sum::<usize>()).unwrap();
+    let draws = Stream::new(23, 0);
+    for trial in 0..1000u64 {
+        let normal = |i: usize| draws.normal(trial * 1000 + i as u64);
+        for size in [1e-3, 1e-2, 0.1] {
+            let mut other = best.clone();
+            match trial % 4 {
+                0 => other.mean.iter_mut().enumerate().for_each(|(j, m)| *m += size * normal(j)),
+                // The scales of a block are equal.
+                1 => {
+                    let each = other.latent.iter_mut().enumerate();
+                    each.for_each(|(i, l)| *l *= (size * normal(block(i))).exp());
+                }
+                2 => other.noise *= (size * normal(0)).exp(),
+                _ => {
+                    let moved = Matrix::from_fn(k, p, |i, j| best.axes[(i, j)] + size * normal(i * p + j));
+                    other.axes = factor::orthonormal_rows_signed(&moved);
+                }
+            }
+            let rise = mean_log_likelihood(&other, &mean, &s) - top;
+            assert!(rise <= 1e-12, "trial {trial}, {size}: {rise:e} above {top}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The modes whose objective never decreases: monotone, solved to their certificate, and encoded as they were fitted.
 
 use super::{diagnostic, fit, fit_seeded};
-use crate::made::{cast, encode, numbers, on_threads, settings};
+use crate::made::{Known, cast, encode, numbers, on_threads, settings, try_fit, wide};
 use serde_json::{Value, json};
 use unmix::datasets::biclusters;
 use unmix::internal::num::Matrix;
@@ -64,28 +64,37 @@ fn the_rounds_for_the_final_codes_end_at_the_time_limit() {
     assert_eq!(model.report().outcome, Outcome::Time);
 }
 
+/// Modes, rates and iterations of long fits.
+const LONG: [(&str, f64, u64); 4] =
+    [("coordinate", 0.1, 1000), ("coordinate", 1.0, 200), ("cascade", 0.1, 1000), ("cascade", 1.0, 200)];
+
 #[test]
 fn the_objective_never_decreases_in_many_iterations() {
     let x = rows("D1", 100, 100);
-    for (mode, rate, iterations) in
-        [("coordinate", 0.1, 1000), ("coordinate", 1.0, 200), ("cascade", 0.1, 200), ("cascade", 1.0, 200)]
-    {
+    for (mode, rate, iterations) in LONG {
         let given =
             json!({"n_components": 20, "e_step": mode, "learning_rate": rate, "max_iter": iterations});
         let model = fit(&x, 100, given);
+        assert_eq!(model.report().objective.len() as u64, iterations, "{mode} {rate}");
         never_decreases(&model, 1e-10);
     }
 }
 
 #[test]
 fn the_objective_does_not_decrease_in_single_precision_either() {
-    let x: Vec<f32> = cast(&rows("D3", 60, 40));
-    for mode in ["coordinate", "cascade"] {
-        let given = settings(json!({"e_step": mode, "n_components": 12, "max_iter": 50}));
-        let mut rows = AnyRows::F32(Rows::from_slice(&x, 40).unwrap());
-        let model = unmix::fit("rfn", &given, &mut rows, &on_threads(1)).unwrap();
-        never_decreases(&model, 1e-5);
-        assert!(diagnostic(&model, "certificate")["violation"].as_f64().unwrap() <= 1e-4);
+    for (name, n, p, l) in [("D3", 60, 40, 12), ("D1", 100, 100, 20)] {
+        let x: Vec<f32> = cast(&rows(name, n, p));
+        for (mode, rate, iterations) in LONG {
+            let given = settings(
+                json!({"e_step": mode, "n_components": l, "learning_rate": rate, "max_iter": iterations}),
+            );
+            let mut rows = AnyRows::F32(Rows::from_slice(&x, p).unwrap());
+            let model = unmix::fit("rfn", &given, &mut rows, &on_threads(1)).unwrap();
+            assert_eq!(model.report().objective.len() as u64, iterations, "{name} {mode} {rate}");
+            never_decreases(&model, 1e-5);
+            let violation = diagnostic(&model, "certificate")["violation"].as_f64().unwrap();
+            assert!(violation <= 1e-4, "{name} {mode} {rate}: {violation:e}");
+        }
     }
 }
 
@@ -146,6 +155,49 @@ fn codes_are_those_at_the_end_of_the_fit_and_more_precise_with_a_smaller_toleran
         model.certificates(&rows, &Run::default(), &mut sink).unwrap();
         assert!(sink.0.iter().all(|gap| *gap <= 1e-8), "{:?}", sink.0);
         assert!(diagnostic(&model, "certificate")["least_eigenvalue"].as_f64().unwrap() > 0.0);
+    }
+}
+
+/// The fit stores the second moments `M + Sigma` of its final codes; those of the encoded training rows are the same, so that the encoder gives
+/// the codes with which the fit ended: to the certificate in the modes that solve for them, to rounding in plain mode.
+fn final_codes<T: Known>(x: &[T], given: Value) -> f64 {
+    let n = x.len() / 40;
+    let model = try_fit("rfn", &settings(given.clone()), x, 40).unwrap();
+    let (codes, l) = (wide(&encode(&model, x)), model.n_codes());
+    let w = model.tensor("components").unwrap().to_matrix();
+    let psi = numbers(&model, "noise_variance");
+    let variance = given.get("prior_cov").map_or(1.0, |t| t.as_f64().unwrap());
+    let g = Matrix::from_fn(l, l, |a, b| {
+        let common: f64 = (0..40).map(|k| w[(a, k)] * w[(b, k)] / psi[k]).sum();
+        common + if a == b { 1.0 / variance } else { 0.0 }
+    });
+    let sigma = unmix::internal::num::pseudo_inverse(&g).unwrap();
+    let stored = model.tensor("code_moments").unwrap().to_matrix();
+    let moment = |a: usize, b: usize| {
+        (0..n).map(|i| codes[i * l + a] * codes[i * l + b]).sum::<f64>() / n as f64 + sigma[(a, b)]
+    };
+    let each = (0..l).flat_map(|a| (0..l).map(move |b| (a, b)));
+    each.map(|(a, b)| (stored[(a, b)] - moment(a, b)).abs()).fold(0.0, f64::max)
+}
+
+#[test]
+fn encoded_training_rows_are_the_final_codes_of_the_fit() {
+    let x = rows("D1", 60, 40);
+    let single: Vec<f32> = cast(&x);
+    for given in [
+        json!({"n_components": 12, "e_step": "coordinate", "max_iter": 40}),
+        json!({"n_components": 12, "e_step": "coordinate", "max_iter": 40, "normalize": "none"}),
+        json!({"n_components": 9, "e_step": "cascade", "max_iter": 30}),
+        json!({"n_components": 9, "e_step": "cascade", "max_iter": 30, "normalize": "none"}),
+        json!({"n_components": 50, "e_step": "coordinate", "max_iter": 20, "prior_mean": -0.2, "prior_cov": 0.7}),
+    ] {
+        let (double, single) = (final_codes(&x, given.clone()), final_codes(&single, given.clone()));
+        assert!(double < 2e-7 && single < 2e-3, "{given}: {double:e} {single:e}");
+    }
+    for normalize in ["rms", "std", "none"] {
+        let given = json!({"n_components": 12, "max_iter": 100, "normalize": normalize});
+        let (double, single) = (final_codes(&x, given.clone()), final_codes(&single, given.clone()));
+        assert!(double < 1e-12 && single < 1e-6, "{given}: {double:e} {single:e}");
     }
 }
 

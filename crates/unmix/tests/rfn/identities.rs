@@ -12,19 +12,19 @@ use unmix::internal::rectified::{
 use unmix::stats::Gather;
 use unmix::{Rows, Run};
 
-const PLAIN: Prior = Prior { mean: 0.0, variance: 1.0 };
+pub(super) const PLAIN: Prior = Prior { mean: 0.0, variance: 1.0 };
 const OTHER: Prior = Prior { mean: -0.4, variance: 1.7 };
 
 /// Rows, parameters, posterior, sums over rectified codes.
-struct Fixture {
-    x: Matrix<f64>,
-    parameters: Parameters,
-    posterior: Posterior,
-    sums: CodeSums,
-    c: Matrix<f64>,
+pub(super) struct Fixture {
+    pub(super) x: Matrix<f64>,
+    pub(super) parameters: Parameters,
+    pub(super) posterior: Posterior,
+    pub(super) sums: CodeSums,
+    pub(super) c: Matrix<f64>,
 }
 
-fn made(n: usize, m: usize, l: usize, prior: Prior, full: bool) -> Fixture {
+pub(super) fn made(n: usize, m: usize, l: usize, prior: Prior, full: bool) -> Fixture {
     let x = centred(normal(n, m, 1));
     let draws = Stream::new(3, 1);
     let psi: Vec<f64> = (0..m).map(|k| 0.2 + draws.uniform(k as u64)).collect();
@@ -46,7 +46,7 @@ fn made(n: usize, m: usize, l: usize, prior: Prior, full: bool) -> Fixture {
     Fixture { x, parameters, posterior, sums, c }
 }
 
-fn psi_matrix(noise: &Noise) -> Matrix<f64> {
+pub(super) fn psi_matrix(noise: &Noise) -> Matrix<f64> {
     match noise {
         Noise::Diagonal(psi) => {
             Matrix::from_fn(psi.len(), psi.len(), |i, j| if i == j { psi[i] } else { 0.0 })
@@ -55,13 +55,13 @@ fn psi_matrix(noise: &Noise) -> Matrix<f64> {
     }
 }
 
-fn inverse(a: &Matrix<f64>) -> Matrix<f64> {
+pub(super) fn inverse(a: &Matrix<f64>) -> Matrix<f64> {
     factor::Cholesky::new(a)
         .unwrap()
         .solve_rows(&Matrix::from_fn(a.rows(), a.rows(), |i, j| f64::from(u8::from(i == j))))
 }
 
-fn log_determinant(a: &Matrix<f64>) -> f64 {
+pub(super) fn log_determinant(a: &Matrix<f64>) -> f64 {
     factor::eigenvalues(a).unwrap().iter().map(|v| v.ln()).sum()
 }
 

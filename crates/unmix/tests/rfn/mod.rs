@@ -3,6 +3,7 @@
 mod bad;
 mod candidates;
 mod defects;
+mod derivatives;
 mod exact;
 mod found;
 mod identities;

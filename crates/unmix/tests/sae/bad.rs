@@ -25,6 +25,39 @@ fn settings_that_exclude_each_other_are_refused() {
     assert!(message.contains("atom 1 is 0"), "{message}");
 }
 
+/// A weight that is ignored would be taken for what determines the number of active units.
+#[test]
+fn a_weight_without_a_penalty_is_refused_with_what_would_work() {
+    let (x, _) = toy(60, 1);
+    for (activation, name) in [(Activation::Topk, "topk"), (Activation::BatchTopk, "batch-topk")] {
+        let spec = SparseAutoencoder { activation, alpha: Some(0.1), max_epochs: 1, ..Default::default() };
+        let want = format!(
+            "alpha=0.1 is not possible: activation='{name}' has no penalty, whose weight alpha is; set l0, the number of active units per row, \
+             in its place, or choose activation='relu', 'gated' or 'jumprelu'"
+        );
+        assert_eq!(refused(&spec, &x, 32), want);
+        let batch = Rows::from_slice(&x, 32).unwrap();
+        let e = spec.partial_fit(None, &batch, &Run::default()).map(|_| ()).unwrap_err();
+        assert_eq!(e.to_string(), want);
+    }
+    // Each of the three that have a penalty takes the weight.
+    for activation in [Activation::Relu, Activation::Gated, Activation::Jumprelu] {
+        let spec = SparseAutoencoder { activation, alpha: Some(0.1), max_epochs: 1, ..Default::default() };
+        assert!(spec.fit(&mut Rows::from_slice(&x, 32).unwrap(), &Run::default()).is_ok(), "{activation:?}");
+    }
+}
+
+/// The files of versions that ignored the weight have it among their settings.
+#[test]
+fn models_of_versions_that_ignored_the_weight_are_read() {
+    let (x, _) = toy(60, 1);
+    let model = fit(&SparseAutoencoder { max_epochs: 1, ..Default::default() }, &x, 32, 0);
+    let mut old = model.settings().clone();
+    old.insert("alpha".into(), json!(0.1));
+    let method = unmix::method::find("sae").unwrap();
+    assert!((method.code)(&old, model.tensors()).is_ok());
+}
+
 #[test]
 fn a_loss_that_diverges_is_refused_with_the_epoch_and_a_remedy() {
     let (x, _) = toy(300, 1);

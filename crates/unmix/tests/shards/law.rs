@@ -26,10 +26,13 @@ fn refused() -> Vec<(&'static str, Value, &'static str)> {
         ("rfn", json!({"e_step": "coordinate"}), "rfn with e_step='coordinate'"),
         ("rfn", json!({"e_step": "cascade"}), "rfn with e_step='cascade'"),
         ("rfn", json!({"center": "median"}), "rfn with center='median'"),
-        // Permutations of columns, or held-out blocks, need all rows in memory.
+        // Permutations of columns, held-out blocks and held-out cells need all rows on this machine.
         ("pca", json!({"n_components": "parallel"}), "n_components='parallel'"),
         ("factor-analysis", json!({"n_components": "parallel"}), "n_components='parallel'"),
         ("pca", json!({"n_components": "cv"}), "n_components='cv'"),
+        ("ppca", json!({"n_components": "cells"}), "the rule 'cells'"),
+        ("linear-eigengan", json!({"n_components": "cells"}), "the rule 'cells'"),
+        ("factor-analysis", json!({"n_components": "cells"}), "the rule 'cells'"),
     ]
 }
 

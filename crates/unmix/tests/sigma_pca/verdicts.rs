@@ -24,8 +24,9 @@ fn resolved(sample: &Sample, model: &Model) -> (usize, usize) {
     (resolved.len(), resolved.iter().filter(|&&j| cosines[j] < wrong_below()).count())
 }
 
+/// The bound is one for the models of all designs: eight models of a design, none of them wrong, bound its own share by 31 % only.
 #[test]
-fn resolved_components_are_right_in_99_models_of_100_on_every_design() {
+fn resolved_components_are_wrong_in_fewer_than_3_models_of_100_over_all_designs() {
     let (mut models, mut wrong) = (0, Vec::new());
     for (name, design) in DESIGNS {
         for (n, p, seeds) in [(300, 4, 4), (1000, 5, 3), (1500, 12, 1)] {

@@ -4,7 +4,7 @@ use super::{bases, fit, labels, union};
 use crate::made::{apart, cast, encode, numbers, on_threads, pca};
 use serde_json::json;
 use unmix::internal::num::factor;
-use unmix::method::subspace_clustering::{Algorithm, Dimensions};
+use unmix::method::subspace_clustering::{Algorithm, Dimensions, affinities};
 use unmix::metrics::subspace_angles;
 use unmix::{Error, Matrix, Model, Rows, SubspaceClustering};
 
@@ -29,6 +29,31 @@ fn rows_without_noise_give_the_subspaces_themselves() {
         let size = made.x.row(i).iter().map(|x| x * x).sum::<f64>().sqrt();
         assert!(row[c] < 1e-12 * size, "row {i} is in its subspace");
         assert!((0..3).all(|k| k == c || row[k] > 1e-6 * size), "and in no other");
+    }
+}
+
+/// The affinities of rows in the same subspace, as a share of all of them: the coefficients of a row without noise are of rows in its own
+/// subspace alone.
+#[test]
+fn affinities_of_rows_without_noise_are_within_their_subspaces() {
+    for seed in 0..5 {
+        let made = union(30, &[3, 3, 3], 60, 0.0, seed);
+        let table = affinities(&made.x, 20.0, &on_threads(2)).unwrap();
+        let (mut inside, mut all) = (0.0, 0.0);
+        for i in 0..made.x.rows() {
+            let own = |j: &usize| made.labels[*j] == made.labels[i];
+            let row = table.row(i);
+            assert!(row.iter().all(|a| *a >= 0.0) && row[i] == 0.0, "seed {seed}, row {i}");
+            let within: f64 = (0..row.len()).filter(own).map(|j| row[j]).sum();
+            assert!(within > 0.0, "seed {seed}: row {i} has no affinities");
+            inside += within;
+            all += row.iter().sum::<f64>();
+        }
+        assert!(
+            inside / all >= 1.0 - 1e-12,
+            "seed {seed}: a share of {:e} is between subspaces",
+            1.0 - inside / all
+        );
     }
 }
 

@@ -1,13 +1,13 @@
 //! The mixture of probabilistic PCA: the likelihood, its maximum, and the assignment of rows.
 
 use super::{bases, fit, labels, union};
-use crate::made::{apart, numbers, on_threads, scores, settings, try_fit};
+use crate::made::{apart, median, numbers, on_threads, scores, settings, try_fit};
 use serde_json::json;
 use unmix::data::VecSink;
 use unmix::internal::num::factor;
 use unmix::method::subspace_clustering::{Algorithm, Dimensions};
 use unmix::metrics::clustering_accuracy;
-use unmix::{Matrix, Model, Rows, Run, SubspaceClustering};
+use unmix::{Matrix, Model, Outcome, Rows, Run, SubspaceClustering};
 
 fn spec(k: usize, d: usize) -> SubspaceClustering {
     SubspaceClustering {
@@ -175,6 +175,26 @@ fn clusters_are_found_and_noise_too() {
             // Of each * (p - d) squares, at least 240: a standard error of 9 %.
             assert!((found / (noise * noise) - 1.0).abs() < 0.35, "{dimensions:?}: {found}");
         }
+    }
+}
+
+/// From the clusters of sparse subspace clustering, and with more rows from those of k-subspaces. Rows near the intersection of two planes,
+/// which is the origin, are in either.
+#[test]
+fn three_planes_in_ten_dimensions_are_found_and_the_likelihood_never_decreases() {
+    for each in [60, 100, 700] {
+        let accuracy = |seed: u64| {
+            let made = union(10, &[2, 2, 2], each, 0.1, seed);
+            let model = fit(&spec(3, 2), &made.x);
+            let report = model.report();
+            assert_eq!(report.outcome, Outcome::Converged, "{each} rows of each, seed {seed}");
+            let objective = &report.objective;
+            assert!(objective.len() > 1, "{each} rows of each, seed {seed}");
+            assert!(objective.windows(2).all(|w| w[1] >= w[0]), "{each} rows, seed {seed}: {objective:?}");
+            clustering_accuracy(&made.labels, &labels(&model))
+        };
+        let found: Vec<f64> = (0..5).map(accuracy).collect();
+        assert!(median(found.clone()) >= 0.95, "{each} rows of each: {found:?}");
     }
 }
 

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use unmix::biclusters::Module;
 
 /// Members of a list; longer lists begin with those of largest code or loading.
-const MOST: usize = 2000;
+const MOST_MEMBERS: usize = 2000;
 
 /// A list for each of the modules, closed.
 pub(super) fn members(context: &Context<'_>, modules: &[Module]) -> Markup {
@@ -30,9 +30,9 @@ pub(super) fn members(context: &Context<'_>, modules: &[Module]) -> Markup {
 }
 
 fn list(name: &str, of: &[u32], called: impl Fn(u32) -> String) -> Markup {
-    let shown: Vec<String> = of.iter().take(MOST).map(|i| called(*i)).collect();
+    let shown: Vec<String> = of.iter().take(MOST_MEMBERS).map(|i| called(*i)).collect();
     html! {
-        p { b { (name) } @if of.len() > MOST { " (" (of_all(MOST, of.len())) ")" } ": " (shown.join(", ")) }
+        p { b { (name) } @if of.len() > MOST_MEMBERS { " (" (of_all(MOST_MEMBERS, of.len())) ")" } ": " (shown.join(", ")) }
     }
 }
 

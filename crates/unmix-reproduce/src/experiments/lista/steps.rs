@@ -1,6 +1,6 @@
 //! Networks of which only the step lengths are learned, for the objective of the lasso.
 
-use super::{OTHER_DRAWS, Plan, RESTARTED, SHARE, by_layer, weighted};
+use super::{NONZERO_SHARE, OTHER_DRAWS, Plan, RESTARTED, by_layer, weighted};
 use crate::lab::Lab;
 use crate::output::shown;
 use serde_json::json;
@@ -31,7 +31,7 @@ fn published(depth: usize) -> [&'static str; 3] {
 /// Networks of which only the step lengths are learned, for the objective of the lasso.
 pub(super) fn learned_steps(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -> Result<()> {
     let [n, test] = OBJECTIVE_ROWS;
-    let made = sparse_codes((n + test, plan.p, plan.m), SHARE, 0.0, 11)?;
+    let made = sparse_codes((n + test, plan.p, plan.m), NONZERO_SHARE, 0.0, 11)?;
     let correlations = factor::multiply_transposed(&made.x, &made.atoms);
     let largest = |i: usize| correlations.row(i).iter().fold(1e-9, |most: f64, c| most.max(c.abs()));
     let scales: Vec<f64> = (0..n + test).map(largest).collect();

@@ -20,11 +20,11 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 };
 
 /// Filters in a mosaic, and components of PCA and ICA, which have no more than the rows have dimensions.
-const SHOWN: usize = 100;
+const FILTERS_SHOWN: usize = 100;
 /// Autocorrelation from which a filter is smooth.
-const SMOOTH: f64 = 0.5;
+const SMOOTH_AUTOCORRELATION: f64 = 0.5;
 /// Random stream of the filters that are drawn.
-const DRAWN: u64 = 81;
+const FILTER_STREAM: u64 = 81;
 
 struct Sizes {
     pictures: usize,
@@ -38,8 +38,8 @@ type Method = (&'static str, &'static str, fn(&Sizes) -> Value);
 
 const METHODS: [Method; 4] = [
     ("RFN", "rfn", |s| rfn(s.units, s.iterations)),
-    ("PCA", "pca", |_| json!({"n_components": SHOWN})),
-    ("ICA", "ica", |_| json!({"n_components": SHOWN})),
+    ("PCA", "pca", |_| json!({"n_components": FILTERS_SHOWN})),
+    ("ICA", "ica", |_| json!({"n_components": FILTERS_SHOWN})),
     ("DAE", "dae", |s| json!({"n_components": s.units, "max_epochs": s.epochs, "standardize": false})),
 ];
 
@@ -59,8 +59,8 @@ impl Filters {
         let model = unmix::fit(key, &map(settings(sizes)), &mut rows, run)?;
         let all = model.code().mixing().unwrap_or_else(|| Matrix::zeros(set.n_pixels(), 0)).transposed();
         let mut order: Vec<usize> = (0..all.rows()).collect();
-        Stream::new(0, DRAWN).shuffle(0, &mut order);
-        order.truncate(SHOWN);
+        Stream::new(0, FILTER_STREAM).shuffle(0, &mut order);
+        order.truncate(FILTERS_SHOWN);
         Ok(Self {
             autocorrelation: (0..all.rows()).map(|j| autocorrelation(all.row(j), &set.shape)).collect(),
             drawn: Matrix::from_fn(order.len(), all.cols(), |i, j| all[(order[i], j)]),
@@ -68,7 +68,7 @@ impl Filters {
     }
 
     fn smooth(&self) -> f64 {
-        let smooth = self.autocorrelation.iter().filter(|a| **a > SMOOTH).count();
+        let smooth = self.autocorrelation.iter().filter(|a| **a > SMOOTH_AUTOCORRELATION).count();
         smooth as f64 / self.autocorrelation.len().max(1) as f64
     }
 
@@ -174,7 +174,7 @@ fn notes(lab: &mut Lab<'_>, sources: &Sources, sizes: &Sizes) -> Result<()> {
     ))?;
     lab.note(format!(
         "Decoder vectors of {} units of RFN (median subtracted, bound on the noise in units of the mean variance, rate 0.1, {} iterations, instead of the published \
-         rate 0.01 with 1000 iterations) and of a denoising autoencoder ({} epochs); {SHOWN} components of PCA and ICA. {SHOWN} filters of each are drawn from a seed, each on a scale of \
+         rate 0.01 with 1000 iterations) and of a denoising autoencoder ({} epochs); {FILTERS_SHOWN} components of PCA and ICA. {FILTERS_SHOWN} filters of each are drawn from a seed, each on a scale of \
          its own, symmetric about 0.",
         sizes.units, sizes.iterations, sizes.epochs
     ))?;

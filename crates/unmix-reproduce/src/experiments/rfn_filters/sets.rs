@@ -15,7 +15,7 @@ const SIDE: usize = 28;
 /// Photographs for backgrounds.
 const PHOTOS: usize = 30;
 /// Pictures of a panel.
-const SOME: usize = 25;
+const PICTURES_PER_PANEL: usize = 25;
 
 /// Pictures from which the sets are made.
 pub(super) struct Sources {
@@ -47,7 +47,7 @@ impl PictureSet {
     /// The first pictures.
     pub(super) fn some(&self) -> Content {
         let p = self.n_pixels();
-        let rows = (self.x.len() / p).min(SOME);
+        let rows = (self.x.len() / p).min(PICTURES_PER_PANEL);
         let vectors = Matrix::from_fn(rows, p, |i, j| f64::from(self.x[i * p + j]));
         Content::Photographs { vectors, shape: self.shape.clone(), columns: 5 }
     }
@@ -191,7 +191,8 @@ fn photos(paths: &[PathBuf], run: &Run<'_>) -> Result<Vec<Matrix<f64>>> {
         let (height, width) = (shape.first().copied().unwrap_or(0), shape.get(1).copied().unwrap_or(0));
         let values: Vec<f64> = numbers(rows, 1, run)?.iter().map(|v| (255.0 * v).clamp(0.0, 255.0)).collect();
         if height < SIDE || width < SIDE || values.len() != height * width {
-            let found = format!("it has {height} x {width} pixels");
+            let found =
+                format!("it has {height} x {width} pixels, and backgrounds are patches of 28 x 28 pixels");
             return Err(Error::format(path, found, "give photographs of at least 28 x 28 pixels"));
         }
         Ok(Matrix::from_vec(height, width, values))

@@ -1,7 +1,7 @@
 //! Modules found by each method, differences between methods on the same data, and the conditions.
 
 use super::fits::{Fitted, Job, ModuleRecovery, Starts};
-use super::planted::{Done, FLOOR, PLANTED, Plan, UNITS};
+use super::planted::{Done, JUDGED_FLOOR, JUDGED_UNITS, PLANTED, Plan};
 use crate::lab::Lab;
 use crate::output::{Grid, GridCell};
 use unmix::Result;
@@ -25,7 +25,7 @@ pub(super) fn lines(plan: &Plan) -> Vec<Line> {
 }
 
 fn rfn(normalize: &'static str, starts: Starts) -> Line {
-    (Fitted::Rfn { floor: FLOOR, normalize }, starts)
+    (Fitted::Rfn { floor: JUDGED_FLOOR, normalize }, starts)
 }
 
 /// Name of a line; with the bound on the noise where several are compared.
@@ -73,8 +73,9 @@ pub(super) fn judged(lab: &mut Lab<'_>, plan: &Plan, done: &[Done]) -> Result<()
     let planted = PLANTED * plan.instances as f64;
     for &shift in plan.shifts {
         for line in lines(plan).into_iter().filter(|(fitted, _)| is_judged(*fitted)) {
-            let found = sum(&results_of(done, line, UNITS, shift), |f| f.found);
-            let what = format!("shift {shift}, {UNITS} units, {}: found of {planted}", name(line, false));
+            let found = sum(&results_of(done, line, JUDGED_UNITS, shift), |f| f.found);
+            let what =
+                format!("shift {shift}, {JUDGED_UNITS} units, {}: found of {planted}", name(line, false));
             lab.beside(
                 what,
                 found,
@@ -82,18 +83,18 @@ pub(super) fn judged(lab: &mut Lab<'_>, plan: &Plan, done: &[Done]) -> Result<()
                 "of five other data sets; the conditions are about the pooled starts",
             )?;
         }
-        conditions(lab, shift, &results_of(done, rfn("rms", Starts::All), UNITS, shift), planted)?;
+        conditions(lab, shift, &results_of(done, rfn("rms", Starts::All), JUDGED_UNITS, shift), planted)?;
     }
     Ok(())
 }
 
 fn is_judged(fitted: Fitted) -> bool {
-    !matches!(fitted, Fitted::Rfn { floor, .. } if floor != FLOOR)
+    !matches!(fitted, Fitted::Rfn { floor, .. } if floor != JUDGED_FLOOR)
 }
 
 /// Of all starts pooled: 96 % found and 90 % among the first ten at shifts 5 and 4, 72 % declared at 4, at most 15 % of the declared false.
 fn conditions(lab: &mut Lab<'_>, shift: f64, all: &[&ModuleRecovery], planted: f64) -> Result<()> {
-    let what = |quantity: &str| format!("shift {shift}, {UNITS} units, all starts pooled: {quantity}");
+    let what = |quantity: &str| format!("shift {shift}, {JUDGED_UNITS} units, all starts pooled: {quantity}");
     let (found, first) = (sum(all, |f| f.found), sum(all, |f| f.first));
     let declared =
         |get: fn(&super::fits::SignificantModules) -> f64| sum(all, |f| f.declared.as_ref().map_or(0.0, get));

@@ -2,7 +2,7 @@
 
 use super::compare::{Line, lines, name, results_of};
 use super::fits::{Fitted, Starts, data, overlap, ranking};
-use super::planted::{Done, FLOOR, PLANTED, Plan, UNITS};
+use super::planted::{Done, JUDGED_FLOOR, JUDGED_UNITS, PLANTED, Plan};
 use crate::lab::Lab;
 use unmix::biclusters::Module;
 use unmix::{Matrix, Result};
@@ -17,13 +17,19 @@ pub(super) fn planted(lab: &mut Lab<'_>, plan: &Plan, done: &[Done]) -> Result<(
     let mut sheet =
         Sheet::new("Share of planted modules found, by shift of their cells", plan.units.len() + 1);
     for &units in plan.units {
-        let own = |(fitted, _): &Line| !matches!(fitted, Fitted::Rfn { floor, .. } if *floor != FLOOR);
+        let own = |(fitted, _): &Line| !matches!(fitted, Fitted::Rfn { floor, .. } if *floor != JUDGED_FLOOR);
         let some = lines(plan).into_iter().filter(own).collect();
-        sheet.add(format!("{units} units, noise at least {FLOOR}"), by_shift(plan, done, units, some, false));
+        sheet.add(
+            format!("{units} units, noise at least {JUDGED_FLOOR}"),
+            by_shift(plan, done, units, some, false),
+        );
     }
     let all = |(_, starts): &Line| *starts == Starts::All;
     let some = lines(plan).into_iter().filter(all).collect();
-    sheet.add(format!("{UNITS} units, all starts pooled"), by_shift(plan, done, UNITS, some, true));
+    sheet.add(
+        format!("{JUDGED_UNITS} units, all starts pooled"),
+        by_shift(plan, done, JUDGED_UNITS, some, true),
+    );
     lab.figure("found", &sheet)?;
     panels_of_planted(lab)
 }
@@ -44,7 +50,7 @@ fn by_shift(plan: &Plan, done: &[Done], units: usize, some: Vec<Line>, with_floo
 /// Modules of the first data set as panels; classes are the rows of the planted module and the others.
 fn panels_of_planted(lab: &mut Lab<'_>) -> Result<()> {
     let made = data(4.0, 0)?;
-    let found = ranking(&made, UNITS, FLOOR, lab.run)?;
+    let found = ranking(&made, JUDGED_UNITS, JUDGED_FLOOR, lab.run)?;
     let mut sheet =
         Sheet::new("The first modules of a data set of shift 4, RFN from independent components", PANELS);
     for m in found.modules.iter().take(PANELS) {

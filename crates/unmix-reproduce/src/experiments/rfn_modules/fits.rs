@@ -9,15 +9,15 @@ use unmix::{AnyRows, Matrix, Model, Result, Rows, Run};
 
 /// A module is found where the top rows and columns of a unit are, on average, at least this share of the planted ones; below the second
 /// bound a declared module is false.
-const FOUND: f64 = 0.7;
-const FALSE: f64 = 0.4;
+const FOUND_SHARE: f64 = 0.7;
+const FALSE_SHARE: f64 = 0.4;
 /// A module is declared up to this q-value.
 pub(super) const LEVEL: f64 = 0.1;
 /// Modules of a ranking that count as the first.
-const FIRST: usize = 10;
+const FIRST_MODULES: usize = 10;
 const ITERATIONS: u64 = 200;
 /// Iterations of the reference measurement from independent components.
-const FEW: u64 = 50;
+const FEW_ITERATIONS: u64 = 50;
 
 /// A method to compare.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -150,7 +150,7 @@ pub(super) fn found(job: Job, run: &Run<'_>) -> Result<Vec<ModuleRecovery>> {
     let random = &models[1..];
     let ones: Vec<ModuleRecovery> =
         random.iter().map(|m| pooled(Starts::One, std::slice::from_ref(m))).collect::<Result<_>>()?;
-    let briefly = fit("rfn", rfn("ica", FEW), base)?;
+    let briefly = fit("rfn", rfn("ica", FEW_ITERATIONS), base)?;
     let all = match job.permutations {
         0 => of_models(&models, &rows, &own)?,
         // The same fits, and those of the copies.
@@ -188,19 +188,19 @@ fn compared(starts: Starts, ranking: &Biclusters, made: &PlantedBiclusters) -> M
     ModuleRecovery {
         starts,
         found: distinct(&hits),
-        first: distinct(&hits[..hits.len().min(FIRST)]),
+        first: distinct(&hits[..hits.len().min(FIRST_MODULES)]),
         consensus: consensus(&ranking.modules, made),
         declared: (ranking.permutations > 0).then(|| SignificantModules {
             all: declared.len() as f64,
             modules: distinct(&declared),
-            wrong: declared.iter().filter(|hit| hit.0 < FALSE).count() as f64,
+            wrong: declared.iter().filter(|hit| hit.0 < FALSE_SHARE).count() as f64,
         }),
     }
 }
 
 /// Planted modules among the hits.
 fn distinct(hits: &[(f64, usize)]) -> f64 {
-    let mut own: Vec<usize> = hits.iter().filter(|hit| hit.0 >= FOUND).map(|hit| hit.1).collect();
+    let mut own: Vec<usize> = hits.iter().filter(|hit| hit.0 >= FOUND_SHARE).map(|hit| hit.1).collect();
     own.sort_unstable();
     own.dedup();
     own.len() as f64
@@ -246,7 +246,8 @@ pub(super) fn ranking(
     run: &Run<'_>,
 ) -> Result<Biclusters> {
     let (x, p) = (single(&made.x), made.x.cols());
-    let settings = json!({"n_components": units, "psi_min": floor, "init": "ica", "max_iter": FEW});
+    let settings =
+        json!({"n_components": units, "psi_min": floor, "init": "ica", "max_iter": FEW_ITERATIONS});
     let model = fit("rfn", settings, (&x, p), 0, run)?;
     of_models(&[model], &AnyRows::F32(Rows::from_slice(&x, p)?), run)
 }

@@ -24,9 +24,9 @@ pub(super) const SETS: [(&str, &str); 6] = [
 /// Units of every method.
 const UNITS: usize = 10;
 /// Minimum cosine at which a module counts as reproduced, the same as that at which units are one module.
-const AGAIN: f64 = 0.5;
+const REPRODUCED_COSINE: f64 = 0.5;
 /// Starts of k-means.
-const STARTS: u64 = 20;
+const K_MEANS_STARTS: u64 = 20;
 
 /// The methods: name, key, settings by the number of iterations of plain RFN, and whether starts differ.
 pub(super) struct Method {
@@ -209,7 +209,7 @@ fn agreement(model: &Model, table: &Table, seed: u64, run: &Run<'_>) -> Result<f
         model.encode_to_vec(&table.rows()?, &Run { threads: 1, observer: run.observer, ..Run::default() })?;
     let codes =
         Matrix::from_vec(table.x.rows(), model.n_codes(), codes.iter().map(|y| f64::from(*y)).collect());
-    let labels = kmeans(&codes, table.n_classes(), STARTS, seed);
+    let labels = kmeans(&codes, table.n_classes(), K_MEANS_STARTS, seed);
     Ok(adjusted_rand_index(&table.classes, &labels))
 }
 
@@ -230,7 +230,7 @@ fn of_classes(modules: &[Module], table: &Table) -> (f64, f64) {
 }
 
 fn share_found_again(found: &Biclusters) -> f64 {
-    let again = found.modules.iter().filter(|m| m.halves.is_some_and(|h| h >= AGAIN)).count();
+    let again = found.modules.iter().filter(|m| m.halves.is_some_and(|h| h >= REPRODUCED_COSINE)).count();
     again as f64 / found.modules.len().max(1) as f64
 }
 
@@ -240,7 +240,7 @@ fn notes(lab: &mut Lab<'_>, sizes: &Sizes) -> Result<()> {
          or components. Adjusted Rand index: k-means of the codes, as many clusters as classes, mean (least to largest) over {} seeds. Modules: units of {} \
          starts pooled (PCA: one); of PCA and ICA each component is two units, one for each sign. Declared: q of at most {LEVEL} by {} copies with permuted columns. \
          Consensus: of the rows of all modules with the classes, and the mean Jaccard index of a class with the module that it is paired with. Found again: share of the \
-         modules with a cosine of at least {AGAIN} with units of fits to either half of the samples, and the same of a copy with permuted columns.",
+         modules with a cosine of at least {REPRODUCED_COSINE} with units of fits to either half of the samples, and the same of a copy with permuted columns.",
         sizes.seeds, sizes.starts, sizes.permutations
     ))?;
     lab.note(

@@ -21,8 +21,8 @@ pub(super) struct Plan {
 }
 
 /// The setting that is judged.
-pub(super) const UNITS: usize = 50;
-pub(super) const FLOOR: f64 = 0.3;
+pub(super) const JUDGED_UNITS: usize = 50;
+pub(super) const JUDGED_FLOOR: f64 = 0.3;
 
 impl Plan {
     fn of(lab: &Lab<'_>) -> Self {
@@ -32,16 +32,16 @@ impl Plan {
             true => Self {
                 instances,
                 shifts: &[5.0, 4.0],
-                units: &[UNITS],
-                floors: &[FLOOR],
+                units: &[JUDGED_UNITS],
+                floors: &[JUDGED_FLOOR],
                 starts: 3,
                 permutations: 4,
             },
             false => Self {
                 instances,
                 shifts: &[5.0, 4.0, 3.0],
-                units: &[UNITS, 100],
-                floors: &[0.01, FLOOR, 0.5],
+                units: &[JUDGED_UNITS, 100],
+                floors: &[0.01, JUDGED_FLOOR, 0.5],
                 starts: 6,
                 permutations: 4,
             },
@@ -58,7 +58,8 @@ impl Plan {
         let mut out = Vec::new();
         for &units in self.units {
             for fitted in self.fitted() {
-                let judged = units == UNITS && fitted == Fitted::Rfn { floor: FLOOR, normalize: "rms" };
+                let judged =
+                    units == JUDGED_UNITS && fitted == Fitted::Rfn { floor: JUDGED_FLOOR, normalize: "rms" };
                 let permutations = if judged { self.permutations } else { 0 };
                 for &shift in self.shifts {
                     out.extend((0..self.instances).map(|instance| Job {
@@ -96,11 +97,12 @@ pub(super) fn planted(lab: &mut Lab<'_>) -> Result<()> {
 /// Announces how long the fits will take, by the time of one of them: a job is counted as its number of fits, with 100 units as twice as long.
 fn estimate(lab: &Lab<'_>, jobs: &[Job]) -> Result<()> {
     let fits = |job: &Job| match job.fitted {
-        Fitted::Rfn { .. } => (job.units / UNITS * (job.starts + 2) * (1 + job.permutations)) as f64,
+        Fitted::Rfn { .. } => (job.units / JUDGED_UNITS * (job.starts + 2) * (1 + job.permutations)) as f64,
         _ => 0.5,
     };
-    let one = Job { shift: 5.0, units: UNITS, fitted: Fitted::Pca, instance: 0, starts: 1, permutations: 0 };
-    let rfn = Job { fitted: Fitted::Rfn { floor: FLOOR, normalize: "rms" }, ..one };
+    let one =
+        Job { shift: 5.0, units: JUDGED_UNITS, fitted: Fitted::Pca, instance: 0, starts: 1, permutations: 0 };
+    let rfn = Job { fitted: Fitted::Rfn { floor: JUDGED_FLOOR, normalize: "rms" }, ..one };
     let began = std::time::Instant::now();
     found(rfn, &Run { threads: 1, observer: lab.run.observer, ..Run::default() })?;
     let total = began.elapsed().as_secs_f64() / fits(&rfn) * jobs.iter().map(fits).sum::<f64>();

@@ -24,19 +24,29 @@ impl Arm {
         }
     }
 
+    /// Number of epochs of the denoising autoencoder, of iterations of the rectified factor network.
+    pub(super) fn n_iter(self, quick: bool) -> u64 {
+        match (self, quick) {
+            (Arm::Random, _) => 0,
+            (Arm::Dae, true) => 5,
+            (Arm::Dae, false) | (Arm::Rfn, true) => 30,
+            (Arm::Rfn, false) => 100,
+        }
+    }
+
     /// Method and settings, for layers that are learned.
     fn method(self, units: usize, quick: bool) -> Option<(&'static str, Value)> {
         match self {
             Arm::Random => None,
             Arm::Dae => Some((
                 "dae",
-                json!({"n_components": units, "corruption": 0.25, "standardize": false, "max_epochs": if quick { 5 } else { 30 }}),
+                json!({"n_components": units, "corruption": 0.25, "standardize": false, "max_epochs": self.n_iter(quick)}),
             )),
             Arm::Rfn => Some((
                 "rfn",
                 json!({
                     "n_components": units, "center": false, "psi_min_unit": "mean", "learning_rate": 0.1,
-                    "max_iter": if quick { 30 } else { 100 },
+                    "max_iter": self.n_iter(quick),
                 }),
             )),
         }

@@ -8,6 +8,7 @@ mod tables;
 
 use crate::Experiment;
 use crate::lab::Lab;
+use arms::Arm;
 use data::{Parts, SETS};
 use unmix::{Error, Result};
 
@@ -75,11 +76,13 @@ fn notes(lab: &mut Lab<'_>, plan: &Plan) -> Result<()> {
          {seeds} seeds, the same for all three initial layers. For each seed the setting with the fewest validation errors counts, at its best \
          epoch. The published selection is among 144 settings for each set.",
     ))?;
-    lab.note(
-        "Initial layers: normal weights (He et al. 2015); a denoising autoencoder with a quarter of the entries masked; a rectified factor network \
-         with plain steps, rate 0.1, floor of the noise in units of the mean variance. The two learned layers are multiplied by one number each, so that \
+    let [epochs, iterations] = [Arm::Dae, Arm::Rfn].map(|arm| arm.n_iter(plan.quick));
+    lab.note(format!(
+        "Initial layers: normal weights (He et al. 2015); a denoising autoencoder with a quarter of the entries masked, {epochs} epochs; a rectified factor \
+         network with plain steps, rate 0.1, {iterations} iterations on all rows (their number is not given in the publication), floor of the noise in units of \
+         the mean variance. The two learned layers are multiplied by one number each, so that \
          their codes have the mean squared length of those of random weights: otherwise the same learning rate would mean different steps.",
-    )?;
+    ))?;
     lab.note(
         "Intervals are 1.96 sqrt(p (1 - p) / n) for n test pictures; the spread is the standard deviation over seeds. Initial layers whose intervals \
          overlap are not distinguished by these data; no order of them is a condition.",

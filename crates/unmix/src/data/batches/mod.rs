@@ -27,10 +27,10 @@ use serde::{Deserialize, Serialize};
 use std::sync::mpsc;
 
 /// Number of values that are passed between the threads at once; large enough that threads are seldom woken.
-const TOGETHER: usize = 1 << 16;
+const VALUES_PER_MESSAGE: usize = 1 << 16;
 
 /// Maximum number of messages in the channel.
-const AHEAD: usize = 3;
+const MOST_MESSAGES: usize = 3;
 
 /// A position in training: an epoch and a batch in it, both counted from 0. Training can be resumed from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -127,7 +127,8 @@ impl<'a, T: Real> Batches<'a, T> {
             "choose a smaller batch_size",
         )?;
         let (per_epoch, order) = (n.div_ceil(size as u64), Order::new(n, p, seed));
-        let together = (TOGETHER as u64 / n.div_ceil(per_epoch).saturating_mul(p as u64)).clamp(1, 64);
+        let together =
+            (VALUES_PER_MESSAGE as u64 / n.div_ceil(per_epoch).saturating_mul(p as u64)).clamp(1, 64);
         Ok(Self {
             rows,
             p,
@@ -254,7 +255,7 @@ impl<'a, T: Real> Batches<'a, T> {
     /// Capacity of the channel: 1 for large batches.
     fn ahead(&self) -> usize {
         let numbers = self.together * self.n.div_ceil(self.per_epoch) * self.p as u64;
-        if numbers > 1 << 20 { 1 } else { AHEAD }
+        if numbers > 1 << 20 { 1 } else { MOST_MESSAGES }
     }
 
     /// Centres and divides the copied rows.

@@ -13,19 +13,19 @@
 use crate::num::random::Stream;
 
 /// Numbers of a shard: 128 or 256 KiB, so that the seek time of a disk is small compared with the time to read it.
-const SHARD: usize = 1 << 15;
+const NUMBERS_PER_SHARD: usize = 1 << 15;
 
 /// Numbers of a window: 16 or 32 MiB, or 128 shards.
-const WINDOW: usize = 1 << 22;
+const NUMBERS_PER_WINDOW: usize = 1 << 22;
 
 /// Minimum row length in the calculation of the window: each row has an entry in the list of the window, too.
-const NARROW: usize = 8;
+const LEAST_ROW_LENGTH: usize = 8;
 
 /// First random stream of the orders of rows, one stream for each epoch; a window uses the draws from its first position on.
-const ROWS: u64 = 0x7472_6169;
+const ROW_ORDER_STREAM: u64 = 0x7472_6169;
 
 /// First random stream of the orders of shards.
-const SHARDS: u64 = 1 << 48;
+const SHARD_ORDER_STREAM: u64 = 1 << 48;
 
 /// A pseudorandom permutation of the numbers below `n` without a list of them: swap-or-not (Hoang, Morris & Rogaway 2012). Each
 /// round pairs numbers whose sum is a random key, and swaps each pair with probability 1/2.
@@ -91,10 +91,10 @@ impl Window {
 impl Order {
     /// Order of `n` rows of `p` numbers.
     pub(super) fn new(n: u64, p: usize, seed: u64) -> Self {
-        let width = p.max(NARROW);
-        let rows = (SHARD / width).max(1);
+        let width = p.max(LEAST_ROW_LENGTH);
+        let rows = (NUMBERS_PER_SHARD / width).max(1);
         let shard_rows = if rows.is_power_of_two() { rows } else { rows.next_power_of_two() / 2 };
-        Self::cut(n, shard_rows as u64, (WINDOW / (shard_rows * width)).max(1) as u64, seed)
+        Self::cut(n, shard_rows as u64, (NUMBERS_PER_WINDOW / (shard_rows * width)).max(1) as u64, seed)
     }
 
     /// With shards of `shard_rows` rows, a power of two, and windows of at most `most` shards, whose sizes differ by at most one
@@ -123,7 +123,7 @@ impl Order {
     }
 
     fn shuffled(&self, epoch: u64) -> Permutation {
-        Permutation { n: self.shards, draws: Stream::new(self.seed, SHARDS + epoch) }
+        Permutation { n: self.shards, draws: Stream::new(self.seed, SHARD_ORDER_STREAM + epoch) }
     }
 
     /// Number of shards before those of a window.
@@ -170,7 +170,7 @@ impl Order {
         let rows: u64 = window.shards.iter().map(|s| self.rows_of(*s)).map(|r| r.end - r.start).sum();
         window.order.clear();
         window.order.extend(0..rows as u32);
-        Stream::new(self.seed, ROWS + epoch).shuffle(window.first, &mut window.order);
+        Stream::new(self.seed, ROW_ORDER_STREAM + epoch).shuffle(window.first, &mut window.order);
     }
 }
 

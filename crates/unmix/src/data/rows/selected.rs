@@ -3,7 +3,6 @@
 use super::Rows;
 use crate::error::{Error, Result};
 use crate::num::Real;
-use std::borrow::Cow;
 use std::ops::Range;
 
 /// Which rows of a file were selected.
@@ -75,30 +74,6 @@ impl<'a, T: Real> Rows<'a, T> {
     /// The number that messages give row `i`: that of the file, where some of its rows were selected.
     pub(crate) fn number_of(&self, i: u64) -> u64 {
         self.selected.as_ref().map_or(i, |selected| selected.in_file(i))
-    }
-
-    /// The weights of these rows, of `weights`, which may be those of all rows of the file.
-    pub(super) fn weights_of_selected(&self, weights: Cow<'a, [f64]>) -> Cow<'a, [f64]> {
-        let n = weights.len() as u64;
-        match &self.selected {
-            Some(selected) if self.n_rows() != Some(n) && n == selected.n_rows => {
-                Cow::Owned(selected.of(&weights))
-            }
-            _ => weights,
-        }
-    }
-
-    /// The rows that must have weights, for messages.
-    pub(super) fn rows_in_words(&self, n: u64) -> String {
-        let origin = self.origin();
-        match &self.selected {
-            None => format!("{} of {origin}", crate::error::rows_in_words(n)),
-            Some(selected) => format!(
-                "{} selected of {origin}, or for each of its {}",
-                crate::error::rows_in_words(n),
-                crate::error::rows_in_words(selected.n_rows)
-            ),
-        }
     }
 }
 

@@ -1,14 +1,14 @@
 //! Shards of rows, assigned to threads in order, and read piece by piece.
 
 use super::no_columns;
-use crate::data::{RandomAccess, Rows, Stream};
+use crate::data::{RandomAccess, RowEntries, Rows, Stream};
 use crate::error::Result;
 use crate::num::{Block, Plan, Real, Workspace};
 use crate::run::Run;
 use std::sync::Mutex;
 
 /// Number of values that are read at once.
-pub(super) const PIECE: usize = 1 << 20;
+pub(super) const VALUES_PER_READ: usize = 1 << 20;
 
 /// Assigns shards to threads in order.
 pub(super) struct Shards<'a, T: Real> {
@@ -102,19 +102,45 @@ impl<'a, T: Real> Shards<'a, T> {
 }
 
 impl<T: Real> Shards<'_, T> {
-    /// Results of `f` on the next shard, `width` numbers for each row.
+    /// Results of `f` on the next shard, `width` numbers for each row: all of them, or the entries that are not 0.
     pub(super) fn mapped<U: Real>(
         &self,
-        width: usize,
+        (width, entries): (usize, bool),
         f: &Step<'_, T, U>,
         buffers: &mut Buffers<T>,
         workspace: &mut Workspace<T>,
     ) -> Result<Option<(u64, Result<MappedShard<U>>)>> {
         let Some(taken) = self.take(buffers)? else { return Ok(None) };
         let n_rows = (taken.rows.end - taken.rows.start) as usize;
-        let mut out = vec![U::default(); n_rows * width];
-        let result = self.map_blocks(&taken, (&mut out, width), f, buffers, workspace);
-        Ok(Some((taken.number, result.map(|()| MappedShard { n_rows, out }))))
+        let rows = match entries {
+            true => self.entries_of(&taken, width, f, buffers, workspace).map(MappedRows::Entries),
+            false => {
+                let mut out = vec![U::default(); n_rows * width];
+                self.map_blocks(&taken, (&mut out, width), f, buffers, workspace)
+                    .map(|()| MappedRows::All(out))
+            }
+        };
+        Ok(Some((taken.number, rows.map(|rows| MappedShard { n_rows, rows }))))
+    }
+
+    /// The entries that are not 0 of the results for a shard, of which those of one block are in memory at a time.
+    fn entries_of<U: Real>(
+        &self,
+        taken: &Shard,
+        width: usize,
+        f: &Step<'_, T, U>,
+        buffers: &mut Buffers<T>,
+        workspace: &mut Workspace<T>,
+    ) -> Result<RowEntries<U>> {
+        let (mut found, mut out) = (RowEntries::default(), Vec::new());
+        self.each_block(taken, buffers, |_, block| {
+            out.clear();
+            out.resize(block.n_rows() * width, U::default());
+            f(block, &mut out, workspace)?;
+            found.push(&out, width);
+            Ok(())
+        })?;
+        Ok(found)
     }
 
     /// The parts of `out`, `width` numbers for every row, that hold the results for the shards, in order.
@@ -131,15 +157,26 @@ impl<T: Real> Shards<'_, T> {
         buffers: &mut Buffers<T>,
         workspace: &mut Workspace<T>,
     ) -> Result<()> {
+        self.each_block(taken, buffers, |at, block| {
+            let out = &mut out[at * width..(at + block.n_rows()) * width];
+            f(block, out, workspace)
+        })
+    }
+
+    /// Calls `then` for every block of a shard, with the number of the rows of the shard before it.
+    fn each_block(
+        &self,
+        taken: &Shard,
+        buffers: &mut Buffers<T>,
+        mut then: impl FnMut(usize, Block<'_, T>) -> Result<()>,
+    ) -> Result<()> {
         let (step, first_of_shard, mut first) = (self.plan.block_rows, taken.rows.start, taken.rows.start);
         while first < taken.rows.end {
-            let piece = self.piece(taken, first, PIECE, buffers)?;
+            let piece = self.piece(taken, first, VALUES_PER_READ, buffers)?;
             for data in piece.chunks(step * self.p) {
-                let (at, n) = ((first - first_of_shard) as usize, data.len() / self.p);
-                let out = &mut out[at * width..(at + n) * width];
                 let block = Block { first_row: first, data, n_features: self.p, weights: None };
-                f(block, out, workspace)?;
-                first += n as u64;
+                then((first - first_of_shard) as usize, block)?;
+                first += (data.len() / self.p) as u64;
             }
         }
         Ok(())
@@ -155,7 +192,13 @@ pub(super) struct Shard {
 /// Result of mapping a shard.
 pub(super) struct MappedShard<U> {
     pub(super) n_rows: usize,
-    pub(super) out: Vec<U>,
+    pub(super) rows: MappedRows<U>,
+}
+
+/// The rows of a mapped shard.
+pub(super) enum MappedRows<U> {
+    All(Vec<U>),
+    Entries(RowEntries<U>),
 }
 
 /// Buffers of a thread.

@@ -4,7 +4,7 @@
 //! The search for a filter starts from a random direction, first among the directions orthogonal to the filters before it, so that none is
 //! found twice, and then continues from there among all directions.
 
-use super::refine::{Descent, SAME, some_rows};
+use super::refine::{Descent, SAME_ATOM_COSINE, some_rows};
 use super::search::{SearchResult, away_from};
 use super::start::{Task, least_floor};
 use crate::error::Result;
@@ -44,7 +44,7 @@ pub(super) fn search<T: Real>(
         let left = Limits { max_iter: limits.max_iter.saturating_sub(inside.n_iter), ..*limits };
         let free = descent.from(inside.q.clone(), None, &left)?;
         let before = (0..at.found.w.rows()).map(|j| at.found.w.row(j));
-        let twin = before.map(|w| dot(w, &free.q).abs()).fold(0.0, f64::max) > SAME;
+        let twin = before.map(|w| dot(w, &free.q).abs()).fold(0.0, f64::max) > SAME_ATOM_COSINE;
         let n_iter = inside.n_iter + free.n_iter;
         let ended = if twin { inside } else { free };
         let sweeps = (n_iter as f64 * rows.n_samples() / task.coordinates.n).ceil() as u64;

@@ -16,10 +16,10 @@ use serde_json::json;
 
 /// Rows for each atom below which atoms that are never used together are not distinguished: 27 in rows without noise, by the variance
 /// `1 / (3 n (1 - share)²)` of an entry, where a row of filters is near its atom.
-const ROWS: f64 = 27.0;
+const LEAST_ROWS_PER_ATOM: f64 = 27.0;
 
 /// Maximum number of atoms that a warning lists; for more it gives their number.
-const LISTED: usize = 12;
+const MOST_LISTED_ATOMS: usize = 12;
 
 impl CompleteDictionary {
     /// The model of the filters found: atoms, usage, kurtosis, report.
@@ -111,8 +111,9 @@ fn excess(spread: &Spread, i: usize) -> f64 {
 fn not_peaked(kurtosis: &[f64], n: f64, r: usize) -> Option<String> {
     let chance = (24.0 / n).sqrt() * (1.8 * ((r - 1) as f64).sqrt() + 3.0);
     let flat: Vec<usize> = (0..kurtosis.len()).filter(|&i| kurtosis[i] < chance).collect();
-    let listed: Vec<String> = flat.iter().take(LISTED).map(usize::to_string).collect();
-    let which = if flat.len() > LISTED { String::new() } else { format!(" ({})", listed.join(", ")) };
+    let listed: Vec<String> = flat.iter().take(MOST_LISTED_ATOMS).map(usize::to_string).collect();
+    let which =
+        if flat.len() > MOST_LISTED_ATOMS { String::new() } else { format!(" ({})", listed.join(", ")) };
     (!flat.is_empty()).then(|| {
         let have = if flat.len() == 1 { "has" } else { "have" };
         format!(
@@ -132,7 +133,7 @@ fn few_rows(kurtosis: &[f64], n: f64) -> Option<String> {
     // The share of nonzero codes, if these are Gaussian: their kurtosis is `3 / share - 3`. At most 0.75: above it the warning about Gaussian
     // codes applies.
     let share = (3.0 / (3.0 + least)).min(0.75);
-    let need = ROWS * k.saturating_sub(1) as f64 / (1.0 - share).powi(2);
+    let need = LEAST_ROWS_PER_ATOM * k.saturating_sub(1) as f64 / (1.0 - share).powi(2);
     (n < need).then(|| {
         format!(
             "{n} rows are few for {k} atoms: with fewer than about {need:.0} rows, for codes of this sparsity, atoms are estimated \

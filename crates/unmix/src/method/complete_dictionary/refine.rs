@@ -23,28 +23,28 @@ use crate::stats::{GatherReweighted, GatherSpread, NEAR_ZERO, Spread};
 use serde::{Deserialize, Serialize};
 
 /// Number of rows for each direction: 160 suffice if at most half of the codes are nonzero.
-const ROWS: u64 = 200;
+const ROWS_PER_DIRECTION: u64 = 200;
 /// The minimum number of rows.
-const FEWEST: u64 = 8192;
+const FEWEST_ROWS: u64 = 8192;
 /// Initial bound of the weights, in standard deviations of the codes, and the factor by which it is
 /// multiplied in every step.
-const FLOOR: f64 = 0.1;
-const SHRINK: f64 = 0.1;
+const INITIAL_BOUND: f64 = 0.1;
+const BOUND_FACTOR: f64 = 0.1;
 /// The bound is not decreased while a step changes more than this.
-const SETTLING: f64 = 0.02;
+const LARGEST_CHANGE_BEFORE_SHRINKING: f64 = 0.02;
 /// Number of steps after which a descent stops early if too few codes are near 0.
-const TRIAL: u64 = 8;
+const TRIAL_STEPS: u64 = 8;
 /// The minimum share of codes near 0 after that many steps: it is 0.008 for Gaussian codes, 0.014 for Laplace ones.
-const HOPELESS: f64 = 0.02;
+const LEAST_SHARE_AFTER_TRIAL: f64 = 0.02;
 /// Maximum number of steps of a refinement, of which 13 lead from the first bound to the last.
-const MOST: u64 = 40;
+const MOST_STEPS: u64 = 40;
 /// The change at which a refinement ends, once the bound of the weights has its final value: without noise a change is a rounding error by
 /// then.
-const SETTLED: f64 = 1e-6;
+const CHANGE_TOL: f64 = 1e-6;
 /// A refined filter is kept if, beyond the codes that are exactly 0 at any minimum, this fraction of the rows has codes near 0.
-const SPARSE: f64 = 0.04;
+const LEAST_SPARSE_SHARE: f64 = 0.04;
 /// Filters with a cosine above this in the coordinates belong to the same atom.
-pub(super) const SAME: f64 = 0.95;
+pub(super) const SAME_ATOM_COSINE: f64 = 0.95;
 
 /// The filters that are kept after a search, and the distribution of their codes.
 pub(super) struct SelectedFilters {
@@ -106,12 +106,13 @@ impl CompleteDictionary {
     /// seldom near 0, or if it belongs to another atom.
     fn kept(&self, both: &Matrix<f64>, spreads: &Spread, refined: &[Option<Vec<f64>>]) -> Vec<bool> {
         let (k, r) = (refined.len(), both.cols() as f64);
-        let enough =
-            |i: usize| self.refine == Refine::Always(true) || spreads.near[i] > r + SPARSE * spreads.n;
+        let enough = |i: usize| {
+            self.refine == Refine::Always(true) || spreads.near[i] > r + LEAST_SPARSE_SHARE * spreads.n
+        };
         let mut kept: Vec<bool> = (0..k).map(|i| refined[i].is_some() && enough(k + i)).collect();
         for i in 0..k {
             let other = |j: usize| both.row(if kept[j] { k + j } else { j });
-            let twin = |j: usize| dot(both.row(k + i), other(j)).abs() > SAME;
+            let twin = |j: usize| dot(both.row(k + i), other(j)).abs() > SAME_ATOM_COSINE;
             if kept[i] && (0..k).any(|j| j != i && twin(j)) {
                 kept[i] = false;
             }
@@ -133,7 +134,7 @@ impl CompleteDictionary {
         let descent = Descent { rows: &rows, task, least: least_floor(T::DTYPE), auto, run };
         let all = Limits::count(w.rows() as u64);
         let (mut steps, mut out) = Steps::begin(run, "refinement", all, || Ok(Vec::new()))?;
-        let limits = Limits { tol: SETTLED, max_iter: MOST };
+        let limits = Limits { tol: CHANGE_TOL, max_iter: MOST_STEPS };
         for i in out.len()..w.rows() {
             let time_is_up = run.ends_early();
             let ended = (!time_is_up).then(|| descent.from(w.row(i).to_vec(), None, &limits)).transpose()?;
@@ -159,7 +160,7 @@ pub(super) fn spread<T: Real>(
 
 /// Coordinates of enough of the rows for refinements.
 pub(super) fn some_rows<T: Real>(view: &View<'_, '_, T>, run: &Run<'_>) -> Result<Rows<'static, T>> {
-    view.picked_coordinates((ROWS * view.k as u64).max(FEWEST), run)
+    view.picked_coordinates((ROWS_PER_DIRECTION * view.k as u64).max(FEWEST_ROWS), run)
 }
 
 /// Descents on the sphere over some rows.
@@ -204,10 +205,10 @@ impl<T: Real> Descent<'_, '_, T> {
         basis: Option<&Matrix<f64>>,
         limits: &Limits,
     ) -> Result<DescentResult> {
-        let first = || Ok(State { q, floor: FLOOR, change: 1.0, value: f64::INFINITY, near: 1.0 });
+        let first = || Ok(State { q, floor: INITIAL_BOUND, change: 1.0, value: f64::INFINITY, near: 1.0 });
         let (mut steps, mut at) = Steps::begin(self.run, "reweighted least squares", *limits, first)?;
         let outcome = loop {
-            if self.auto && steps.n_iter() >= TRIAL && at.near < HOPELESS {
+            if self.auto && steps.n_iter() >= TRIAL_STEPS && at.near < LEAST_SHARE_AFTER_TRIAL {
                 break Outcome::Stalled;
             }
             let residual = if at.floor > self.least { f64::INFINITY } else { at.change };
@@ -240,7 +241,11 @@ impl<T: Real> Descent<'_, '_, T> {
         };
         let sign = if dot(&q, &at.q) < 0.0 { -1.0 } else { 1.0 };
         let change = q.iter().zip(&at.q).fold(0.0f64, |m, (a, b)| m.max((a - sign * b).abs()));
-        let floor = if change < SETTLING { (SHRINK * at.floor).max(self.least) } else { at.floor };
+        let floor = if change < LARGEST_CHANGE_BEFORE_SHRINKING {
+            (BOUND_FACTOR * at.floor).max(self.least)
+        } else {
+            at.floor
+        };
         Ok(State { q, floor, change, value: sums.sizes / sums.n, near: sums.near / sums.n })
     }
 }

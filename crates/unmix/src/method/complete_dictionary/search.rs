@@ -13,7 +13,7 @@ use crate::solve::{Limits, Steps, best_of_starts};
 use serde::{Deserialize, Serialize};
 
 /// The weight of a new batch in the running mean that steps use.
-const SHARE: f64 = 0.5;
+const NEW_BATCH_WEIGHT: f64 = 0.5;
 
 /// Options of a search for atoms.
 pub(super) struct Atoms<'s, 'a, 'b, T: Real> {
@@ -190,7 +190,7 @@ struct Epoch {
 impl Epoch {
     fn step(&mut self, direction: Matrix<f64>, by: &PowerIteration<'_>) -> Result<()> {
         self.n += 1;
-        let share = (1.0 / self.n as f64).max(SHARE);
+        let share = (1.0 / self.n as f64).max(NEW_BATCH_WEIGHT);
         let both = self.moving.as_slice().iter().zip(direction.as_slice());
         let moving = both.map(|(m, d)| (1.0 - share) * m + share * d).collect();
         self.moving = Matrix::from_vec(self.w.rows(), self.w.cols(), moving);

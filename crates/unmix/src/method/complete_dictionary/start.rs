@@ -1,7 +1,7 @@
 //! The coordinates in which atoms are searched, and the starts of the search.
 
 use super::{CompleteDictionary, METHOD};
-use crate::data::{KEPT, Map, Projected, Rows, check_n_rows};
+use crate::data::{MOST_BYTES_KEPT, Map, Projected, Rows, check_n_rows};
 use crate::error::{Error, Result, counted};
 use crate::ica::{SweptRows, View, keeps_copy};
 use crate::model::constant_columns;
@@ -11,7 +11,7 @@ use crate::run::Run;
 use crate::spectrum::{self, Bounds, Coordinates, PrincipalAxes, WhiteningOptions};
 
 /// The largest entry of the second moments minus the identity up to which rows count as white.
-const WHITE: f64 = 0.1;
+const WHITE_DEVIATION: f64 = 0.1;
 
 /// Coordinates of the rows, and the number of atoms to search for.
 pub(super) struct Task {
@@ -95,7 +95,7 @@ impl CompleteDictionary {
         let off = |i: usize, j: usize| (moments[(i, j)] - f64::from(u8::from(i == j))).abs();
         let farthest = (0..p).flat_map(|i| (0..=i).map(move |j| (i, j)));
         let farthest = farthest.map(|(i, j)| off(i, j)).fold(0.0f64, f64::max);
-        let warnings = (farthest >= WHITE).then(|| {
+        let warnings = (farthest >= WHITE_DEVIATION).then(|| {
             format!(
                 "the rows are not white: divided by their root mean square, their second moments differ from the identity by up to \
                  {farthest:.2}; precondition=false needs orthogonal atoms with codes of equal variance; set precondition=true for other \
@@ -104,7 +104,7 @@ impl CompleteDictionary {
         });
         let warnings = warnings.into_iter().collect();
         let coordinates = Coordinates { total: None, rank: Some(rank), warnings, ..columns };
-        Ok((coordinates, farthest < WHITE))
+        Ok((coordinates, farthest < WHITE_DEVIATION))
     }
 }
 
@@ -145,7 +145,7 @@ pub(super) fn with_view<T: Real, O>(
     let (n, p, r) = (rows.n_rows().unwrap_or(0), rows.n_features(), task.coordinates.k());
     let basis = task.coordinates.basis();
     let bytes = T::DTYPE.size();
-    let fits = n.saturating_mul((r * bytes) as u64) <= KEPT;
+    let fits = n.saturating_mul((r * bytes) as u64) <= MOST_BYTES_KEPT;
     let copied = keeps_copy(n, p, r, bytes) || task.k < r && task.coordinates.white && fits;
     if let Some(basis) = basis.as_ref().filter(|_| copied) {
         let map = Map::new(task.coordinates.mean.clone(), basis);

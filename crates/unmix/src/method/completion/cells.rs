@@ -9,10 +9,10 @@ use crate::spectrum::check_total;
 use crate::stats::gaps::{CellLists, GatherCells};
 
 /// Shrinkage of initial offsets: equivalent to this number of additional cells with offset 0.
-const DAMPING: f64 = 5.0;
+const DAMPING_CELLS: f64 = 5.0;
 
 /// Number of alternations between rows and columns for these offsets.
-const ROUNDS: usize = 10;
+const OFFSET_ROUNDS: usize = 10;
 
 /// The observed cells of an `n x p` matrix, as `(y - centre) / unit`.
 pub(super) struct Cells {
@@ -121,12 +121,12 @@ impl Cells {
         (self.by_row.n_rows(), self.by_row.n_features())
     }
 
-    /// Offsets of rows and of columns, each shrunk as by [`DAMPING`] additional cells with offset 0.
+    /// Offsets of rows and of columns, each shrunk as by [`DAMPING_CELLS`] additional cells with offset 0.
     pub(super) fn damped_offsets(&self, threads: usize) -> (Vec<f64>, Vec<f64>) {
         let (n, p) = self.shape();
         let (mut rows, mut columns) = (vec![0.0; n], vec![0.0; p]);
         let by_column = self.by_row.transposed();
-        for _ in 0..ROUNDS {
+        for _ in 0..OFFSET_ROUNDS {
             alternate(&by_column, &rows, &mut columns, threads);
             alternate(&self.by_row, &columns, &mut rows, threads);
         }
@@ -151,7 +151,7 @@ fn alternate(lines: &Sparse<'_, f64>, across: &[f64], own: &mut [f64], threads: 
     fill_at_once(threads, lines.n_stored(), own, 1, |i, own| {
         let (at, values) = lines.row(i);
         let sum: f64 = at.iter().zip(values).map(|(&j, x)| x - across[j as usize]).sum();
-        own[0] = sum / (DAMPING + at.len() as f64);
+        own[0] = sum / (DAMPING_CELLS + at.len() as f64);
     });
 }
 

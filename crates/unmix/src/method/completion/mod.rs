@@ -56,7 +56,7 @@ pub use crate::choices::Automatic;
 pub use settings::{Alpha, CompletionAlgorithm, MatrixCompletion};
 
 /// Initial number of factors if none is given.
-const FACTORS: usize = 10;
+const INITIAL_FACTORS: usize = 10;
 
 /// The row of the registry.
 pub(super) const METHOD: Method = Method {
@@ -76,11 +76,15 @@ pub(super) const METHOD: Method = Method {
     spec: |given| Ok(Box::new(MatrixCompletion::from_settings(given)?)),
     code: model::code,
     density: None,
-    memory: |n, p| vec![("als", needs::of_cells(n, p, FACTORS))],
+    memory: |n, p| {
+        // A fit begins with fewer factors where there are few rows or columns.
+        let most = n.min(p as u64).saturating_sub(1) as usize;
+        vec![("als", needs::of_cells(n, p, INITIAL_FACTORS.min(most)))]
+    },
 };
 
 /// Increase of the evidence lower bound per cell, in nats, that a doubled number of factors must reach to be kept.
-const RISE: f64 = 1e-3;
+const LEAST_RISE_OF_BOUND: f64 = 1e-3;
 
 impl MatrixCompletion {
     /// From settings by name.
@@ -152,7 +156,7 @@ impl MatrixCompletion {
     fn first_count(&self, (n, p): (u64, usize)) -> usize {
         let most = n.min(p as u64) as usize;
         let first = match self.algorithm {
-            CompletionAlgorithm::Als => self.n_components.unwrap_or(FACTORS),
+            CompletionAlgorithm::Als => self.n_components.unwrap_or(INITIAL_FACTORS),
             CompletionAlgorithm::PpcaEm => self.n_components.unwrap_or(1),
             // Factors are added one after the other, up to the number requested.
             CompletionAlgorithm::SoftImpute => self.n_components.unwrap_or(1).min(1),
@@ -178,7 +182,8 @@ impl MatrixCompletion {
     fn iterated(&self, cells: &Cells, most: usize, run: &Run<'_>) -> Result<(VariationalResult, u64)> {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
         let mut sweeps = 1;
-        let fewest = run.initial_components(cells.shape().1, 0)?.map_or(FACTORS, |start| start.rows());
+        let fewest =
+            run.initial_components(cells.shape().1, 0)?.map_or(INITIAL_FACTORS, |start| start.rows());
         let mut k = self.n_components.unwrap_or(fewest.min(most.saturating_sub(1)));
         if let Alpha::Weight(alpha) = self.alpha {
             let ended = cells.ridge((alpha, k, self.offsets), limits, run)?;
@@ -187,11 +192,13 @@ impl MatrixCompletion {
         }
         let mut before: Option<VariationalResult> = None;
         loop {
-            let least = before.as_ref().map(|fewer| fewer.bound() + RISE);
+            let least = before.as_ref().map(|fewer| fewer.bound() + LEAST_RISE_OF_BOUND);
             let first = || cells.first(k, self.offsets, run);
             let mut ended = cells.selected(first, least, limits, run)?;
             sweeps += ended.n_iter;
-            if let Some(mut fewer) = before.take_if(|fewer| ended.bound() <= fewer.bound() + RISE) {
+            if let Some(mut fewer) =
+                before.take_if(|fewer| ended.bound() <= fewer.bound() + LEAST_RISE_OF_BOUND)
+            {
                 // More factors were not shown to be no better if their fit was cut short.
                 fewer.outcome = if ended.outcome.is_early() { ended.outcome } else { fewer.outcome };
                 return Ok((fewer, sweeps));

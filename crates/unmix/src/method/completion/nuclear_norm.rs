@@ -1,7 +1,7 @@
 //! The convex problem of soft-impute for one `alpha`: half the sum of squared residuals plus `alpha` times the nuclear norm.
 
 use super::cells::Cells;
-use super::ridge::{DAMPING, NONE, penalty, without_errors};
+use super::ridge::{NONE, OFFSET_PENALTY_CELLS, penalty, without_errors};
 use super::start::leading;
 use super::variational::{Sizes, step};
 use crate::data::Sparse;
@@ -13,7 +13,7 @@ use crate::stats::gaps::{Conditional, LinePosteriors, Precision, second_moments,
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of times that factors are added for one value of `alpha`.
-const ROUNDS: usize = 20;
+const MOST_ROUNDS: usize = 20;
 
 /// The optimisation problem.
 pub(super) struct Problem<'c> {
@@ -83,7 +83,7 @@ impl<'c> Problem<'c> {
 
     pub(super) fn prior(&self, alpha: f64, k: usize) -> Vec<Precision> {
         let mut prior = vec![Precision { constant: alpha, per_cell: 0.0 }; k];
-        prior.extend(self.offsets.then_some(Precision { constant: DAMPING, per_cell: 0.0 }));
+        prior.extend(self.offsets.then_some(Precision { constant: OFFSET_PENALTY_CELLS, per_cell: 0.0 }));
         prior
     }
 
@@ -248,7 +248,7 @@ impl<'c> Problem<'c> {
         let last = |solution: &Solution| solution.objective.last().copied().unwrap_or(f64::INFINITY);
         let mut found = self.descended(alpha, &columns)?;
         let mut sweeps = found.n_iter;
-        for _ in 0..ROUNDS {
+        for _ in 0..MOST_ROUNDS {
             let wider = self.widened(alpha, &found.columns, &found.rows)?;
             if self.run.ends_early() {
                 // Whether more factors are needed is not known: the decomposition may have been cut short.

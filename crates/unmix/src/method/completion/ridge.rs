@@ -19,7 +19,7 @@ use crate::stats::gaps::{Conditional, LinePosteriors, Precision, second_moments,
 use serde::{Deserialize, Serialize};
 
 /// The penalty of an offset, as a number of additional cells with offset 0.
-pub(super) const DAMPING: f64 = 5.0;
+pub(super) const OFFSET_PENALTY_CELLS: f64 = 5.0;
 
 /// Mean square of the residuals that counts as 0, as a fraction of that of the cells.
 pub(super) const NONE: f64 = 1e-20;
@@ -44,7 +44,7 @@ impl Cells {
             self.check_connected()?;
         }
         let by_column = self.by_row.transposed();
-        let damping = if alpha > 0.0 { DAMPING } else { 0.0 };
+        let damping = if alpha > 0.0 { OFFSET_PENALTY_CELLS } else { 0.0 };
         let mut prior = vec![Precision { constant: 0.0, per_cell: alpha }; k];
         prior.extend(offsets.then_some(Precision { constant: damping, per_cell: 0.0 }));
         let sizes = Sizes { factors: vec![1.0; k], offsets: offsets.then_some((1.0, 1.0)), noise: 1.0 };

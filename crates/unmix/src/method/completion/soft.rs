@@ -25,10 +25,10 @@ use crate::solve::Limits;
 use crate::stats::gaps::LinePosteriors;
 
 /// Number of values of `alpha` on the path after the first one, for which every factor is 0.
-const VALUES: u32 = 19;
+const ALPHAS_ON_PATH: u32 = 19;
 
 /// The first value of `alpha` divided by the last one.
-const RATIO: f64 = 1000.0;
+const ALPHA_RATIO: f64 = 1000.0;
 
 /// Share of the cells that is held out.
 const HELD_OUT: f64 = 0.1;
@@ -37,7 +37,7 @@ const HELD_OUT: f64 = 0.1;
 const PATIENCE: usize = 3;
 
 /// Number of the random stream that selects the held-out cells.
-const DRAWS: u64 = 1 << 21;
+const HELD_OUT_STREAM: u64 = 1 << 21;
 
 /// A point of the path: a value of `alpha` and its solution.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +95,7 @@ impl Cells {
 
     /// Nine tenths of the cells, and the held-out ones. If there are so few cells that none or all are drawn, all are used for both.
     fn held_out(&self, run: &Run<'_>) -> Result<(Cells, HeldOutCells)> {
-        let draws = Stream::new(run.seed, DRAWS);
+        let draws = Stream::new(run.seed, HELD_OUT_STREAM);
         let drawn: Vec<bool> = (0..self.len()).map(|c| draws.uniform(c as u64) < HELD_OUT).collect();
         let any = drawn.iter().any(|d| *d) && drawn.iter().any(|d| !*d);
         let (mut starts, mut places, mut values) = (vec![0usize], Vec::new(), Vec::new());
@@ -135,11 +135,11 @@ impl Problem<'_> {
         let mut sweeps = at.n_iter;
         let mut path = vec![PathPoint { alpha: top * unit, rank: 0, held_out: error(&at) * unit }];
         let mut best = (path[0].held_out, (top, at.columns.clone()), 0);
-        for t in 1..=VALUES {
+        for t in 1..=ALPHAS_ON_PATH {
             if top <= 0.0 || self.most == 0 || self.run.ends_early() || best.2 + PATIENCE < path.len() {
                 break;
             }
-            let alpha = top * RATIO.powf(-f64::from(t) / f64::from(VALUES));
+            let alpha = top * ALPHA_RATIO.powf(-f64::from(t) / f64::from(ALPHAS_ON_PATH));
             let columns = self.widened(alpha, &at.columns, &at.rows)?.unwrap_or_else(|| at.columns.clone());
             at = self.descended(alpha, &columns)?;
             sweeps += at.n_iter;

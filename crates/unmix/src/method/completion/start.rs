@@ -12,7 +12,7 @@ use crate::spectrum::{Request, Solver, decompose};
 use crate::stats::gaps::{LinePosteriors, triangle};
 
 /// Iterations of the randomised decomposition, whose result needs no more accuracy than an initial value.
-const ROUNDS: u64 = 4;
+const RANDOMIZED_ROUNDS: u64 = 4;
 
 /// Lower bound of the initial scale of offsets, as a fraction of that of the residuals.
 const LEAST_OFFSET: f64 = 1e-9;
@@ -122,7 +122,7 @@ pub(super) fn leading(
         center: false,
         standardize: false,
         tol: 0.0,
-        rounds: Some(ROUNDS),
+        rounds: Some(RANDOMIZED_ROUNDS),
         n_oversamples: 10,
         start: None,
     };

@@ -18,28 +18,28 @@ use crate::stats::gaps::{
 use serde::{Deserialize, Serialize};
 
 /// Lower bound of the noise variance, as a fraction of the mean square of the cells.
-const LEAST: f64 = 1e-24;
+const LEAST_NOISE_SHARE: f64 = 1e-24;
 
 /// Lower bound of the size of a factor during iterations, as a fraction of that of the first factor.
 const LEAST_SIZE: f64 = 1e-20;
 
 /// Iterations like the last that a fit with more factors may need to be better than one with fewer. Where more are supported, its bound is
 /// the larger one after two or three iterations.
-const AHEAD: f64 = 10.0;
+const ITERATIONS_AHEAD: f64 = 10.0;
 
 /// A factor is weak if the mean square of its posterior means is below this share of its second moment, in rows and in columns alike. Without missing
 /// cells the factors at the maximum of the bound are either 0 or above a threshold (Nakajima et al. 2013, J. Mach. Learn. Res. 14:1), but the
 /// iterations may end before a factor is 0; whether a weak factor is left out is decided by the bound.
-const WEAK: f64 = 0.75;
+const WEAK_FACTOR_SHARE: f64 = 0.75;
 
 /// Share below which a factor has no variance: its posterior is the prior.
 const NO_VARIANCE: f64 = 1e-2;
 
 /// Weight of the largest change of a share in the residual: with a tolerance of 1e-3, shares have changed by less than 0.01.
-const SHARES: f64 = 0.1;
+const SHARE_CHANGE_WEIGHT: f64 = 0.1;
 
 /// Maximum number of lines of cells whose posteriors one thread computes at a time.
-const GROUP: usize = 64;
+const LINES_PER_TASK: usize = 64;
 
 /// Scales of the random variables.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -101,7 +101,7 @@ impl Cells {
         };
         let none = below(&ended, NO_VARIANCE);
         ended.state = self.without(&ended.state, &none);
-        let (mut weak, mut spent) = (below(&ended, WEAK), ended.n_iter);
+        let (mut weak, mut spent) = (below(&ended, WEAK_FACTOR_SHARE), ended.n_iter);
         while ended.outcome == Outcome::Converged && !weak.is_empty() {
             let state = State { residual: f64::INFINITY, ..self.without(&ended.state, &weak) };
             let left = Limits { max_iter: limits.max_iter.saturating_sub(spent), ..limits };
@@ -117,7 +117,7 @@ impl Cells {
                 continue;
             }
             fewer.objective = [ended.objective, fewer.objective].concat();
-            weak = below(&fewer, WEAK);
+            weak = below(&fewer, WEAK_FACTOR_SHARE);
             ended = fewer;
         }
         ended.n_iter = spent;
@@ -173,7 +173,7 @@ impl Cells {
 
     /// Lower bound of the noise variance in these units.
     pub(super) fn least_noise(&self) -> f64 {
-        LEAST.max(self.dtype.eps().powi(2))
+        LEAST_NOISE_SHARE.max(self.dtype.eps().powi(2))
     }
 
     /// Posteriors of the rows, given those of the columns.
@@ -213,15 +213,15 @@ impl Cells {
         sizes.balance(rows, &mut columns, [&self.by_row, by_column], run.threads)?;
         let noise = (at.sizes.noise - sizes.noise).abs() / at.sizes.noise;
         let changes = shares.iter().zip(&at.shares).map(|(new, old)| (new - old).abs());
-        let residual = noise.max(SHARES * changes.fold(0.0, f64::max));
+        let residual = noise.max(SHARE_CHANGE_WEIGHT * changes.fold(0.0, f64::max));
         Ok((State { columns, sizes, residual, shares, ridge: None }, bound))
     }
 }
 
-/// Whether a bound that rises on as in the last iteration needs more than [`AHEAD`] iterations to be `least`.
+/// Whether a bound that rises on as in the last iteration needs more than [`ITERATIONS_AHEAD`] iterations to be `least`.
 fn is_far(least: f64, bound: &[f64]) -> bool {
     match bound {
-        [.., before, last] => least - last > AHEAD * (last - before),
+        [.., before, last] => least - last > ITERATIONS_AHEAD * (last - before),
         _ => false,
     }
 }
@@ -238,7 +238,7 @@ pub(super) fn step(
     let mut table = vec![0.0; lines.n_rows() * width];
     let pace = |_: f64| run.check();
     // Enough groups to balance threads.
-    let group = (lines.n_rows() / (8 * run.threads.max(1))).clamp(1, GROUP);
+    let group = (lines.n_rows() / (8 * run.threads.max(1))).clamp(1, LINES_PER_TASK);
     let some = |number: usize, out: &mut [f64]| {
         let first = number * group;
         let own: Vec<_> = (first..first + out.len() / width).map(|i| lines.row(i)).collect();

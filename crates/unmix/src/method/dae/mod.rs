@@ -50,7 +50,7 @@ pub(super) const METHOD: Method = Method {
     density: None,
     memory: |_, p| {
         let units = DenoisingAutoencoder::default().n_components as u64;
-        vec![("adam", (p as u64).saturating_mul(units * 8 * 16).saturating_add(super::needs::PROGRAM))]
+        vec![("adam", (p as u64).saturating_mul(units * 8 * 16).saturating_add(super::needs::PROGRAM_BYTES))]
     },
 };
 

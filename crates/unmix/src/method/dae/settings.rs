@@ -20,7 +20,8 @@ settings! {
         pub noise: Noise = "mask", Kind::Words(Noise::NAMES), only(&[&[("corruption", &["!0.0"])]]);
         /// Tied weights: for standardised rows, the decoder has the weights of the encoder.
         pub tied: bool = false, Kind::BOOL;
-        /// Optimiser: 'adam', or 'sgd', stochastic gradient descent with momentum 0.9.
+        /// Optimiser: 'adam'; 'sgd', stochastic gradient descent with momentum 0.9, with which a constant gradient moves parameters by ten times the
+        /// learning rate per step; or 'plain-sgd', without momentum.
         pub solver: Solver = "adam", Kind::Words(Solver::NAMES);
         /// Constant learning rate, for the mean loss over a mini-batch of standardised rows.
         pub learning_rate: f64 = 0.001, Kind::POSITIVE;

@@ -1,6 +1,6 @@
 //! Online fits: epochs over all rows, and streams (`partial_fit`).
 
-use super::fit::{FitResult, LEARNING};
+use super::fit::{FitResult, LEARNING_RULE};
 use super::stream::{Stream, StreamAtoms};
 use super::{DictionaryLearning, METHOD};
 use crate::data::{Batches, Features, Rows, no_columns};
@@ -9,13 +9,13 @@ use crate::model::{Model, Outcome};
 use crate::num::threads::on_pool;
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
-use crate::sparse::{Atoms, Lasso, Online, OnlineState, PERIOD, largest};
+use crate::sparse::{Atoms, BATCHES_BETWEEN_SEARCHES, Lasso, Online, OnlineState, largest};
 use crate::spectrum::check_count;
 
 impl DictionaryLearning {
     fn online(&self, alpha: f64, seed: u64) -> Online {
         Online {
-            lasso: Lasso { alpha, positive: self.non_negative(), stop: LEARNING },
+            lasso: Lasso { alpha, positive: self.non_negative(), stop: LEARNING_RULE },
             set: self.set(),
             forgetting: self.forgetting,
             dead: self.dead_unit,
@@ -163,7 +163,7 @@ impl DictionaryLearning {
             if let Some(StreamAtoms { alpha, state }) = &mut stream.begun {
                 let learner = self.online(*alpha, stream.seed);
                 learner.step(state, &x, &numbers);
-                if state.since >= PERIOD {
+                if state.since >= BATCHES_BETWEEN_SEARCHES {
                     learner.look(state, true, &x);
                 }
             }

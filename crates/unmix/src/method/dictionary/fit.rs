@@ -16,15 +16,15 @@ use crate::stats::GatherMoments;
 use serde_json::{Value, json};
 
 /// Maximum number of rows on which the objective of an epoch is computed, and `alpha` is chosen.
-const SAMPLE: u64 = 2000;
+const MOST_SAMPLED_ROWS: u64 = 2000;
 /// Number of rows for each atom from which initial atoms are chosen.
 const FOR_EACH: u64 = 4;
 /// Stopping rule of codes during learning: relative duality gap, and maximum number of passes.
-pub(super) const LEARNING: StoppingRule = StoppingRule::UpTo { tol: 1e-4, max_passes: 100 };
+pub(super) const LEARNING_RULE: StoppingRule = StoppingRule::UpTo { tol: 1e-4, max_passes: 100 };
 /// Products of numbers up to which the cosines of all pairs of atoms are computed also in a run that ends early.
-const SHORT: u64 = 1 << 31;
+const MOST_QUICK_PRODUCTS: u64 = 1 << 31;
 /// `alpha="auto"`: this fraction of the mean over rows of the largest product with an atom.
-const SHARE: f64 = 0.1;
+const AUTO_ALPHA_SHARE: f64 = 0.1;
 
 /// Result of a fit.
 pub(super) struct FitResult {
@@ -203,11 +203,11 @@ impl DictionaryLearning {
             }
             Ok(out)
         };
-        let sample = less(chosen(n, SAMPLE, Draws::new(run.seed, 0x6f62_6a65)))?;
+        let sample = less(chosen(n, MOST_SAMPLED_ROWS, Draws::new(run.seed, 0x6f62_6a65)))?;
         if let Some(atoms) = self.started_from(p, run)? {
             return Ok((sample, self.projected(&atoms.top_rows(k))));
         }
-        let count = SAMPLE.max(FOR_EACH.saturating_mul(k as u64));
+        let count = MOST_SAMPLED_ROWS.max(FOR_EACH.saturating_mul(k as u64));
         let from = less(chosen(n, count, Draws::new(run.seed, 0x696e_6974)))?;
         let wide: Vec<f64> = from.iter().map(|x| x.to_f64()).collect();
         let atoms = self.first_atoms(k, &wide, p, rows.features(), run.seed);
@@ -235,7 +235,7 @@ impl DictionaryLearning {
                 let each = largest_of_each(atoms, rows, self.non_negative());
                 let mean = each.iter().sum::<f64>() / each.len().max(1) as f64;
                 // If all rows are orthogonal to all atoms, alpha has no scale.
-                if mean > 0.0 { SHARE * mean } else { 1.0 }
+                if mean > 0.0 { AUTO_ALPHA_SHARE * mean } else { 1.0 }
             }
         }
     }
@@ -251,7 +251,7 @@ impl DictionaryLearning {
     /// The largest cosine of two atoms, and the number of pairs that are nearly parallel; `None` if it takes long and the run ends early.
     fn coherence(&self, atoms: &Matrix<f64>, run: &Run<'_>) -> Option<(f64, usize)> {
         let (m, p) = (atoms.rows() as u64, atoms.cols() as u64);
-        let long = m.saturating_mul(m).saturating_mul(p) > SHORT;
+        let long = m.saturating_mul(m).saturating_mul(p) > MOST_QUICK_PRODUCTS;
         coherence(atoms, || long && run.ends_early())
     }
 

@@ -10,7 +10,7 @@ use crate::run::Run;
 use crate::sparse::{Alternating, Atoms, Ksvd, Problem, largest};
 
 /// The default tolerance.
-const TOL: f64 = 1e-4;
+const DEFAULT_TOL: f64 = 1e-4;
 
 /// Input of a fit: all rows, initial atoms, `alpha`, and statistics of the rows.
 struct Task<T> {
@@ -67,7 +67,7 @@ impl DictionaryLearning {
     }
 
     fn limits(&self) -> (f64, u64) {
-        (self.tol.unwrap_or(TOL), self.max_iter)
+        (self.tol.unwrap_or(DEFAULT_TOL), self.max_iter)
     }
 
     fn by_blocks<T: Real>(&self, task: Task<T>, run: &Run<'_>) -> Result<FitResult> {

@@ -51,7 +51,7 @@ fn whole(halves: &[f64]) -> u64 {
 }
 
 /// Number of entries of the header of `stream`, before those of each atom.
-const HEAD: usize = 13;
+const HEADER_LENGTH: usize = 13;
 
 impl Stream {
     /// The state as tensors, for rows of `p` numbers.
@@ -69,7 +69,7 @@ impl Stream {
             at.worst.0.len() as f64,
             f64::from(u8::from(self.begun.is_some())),
         ]);
-        debug_assert_eq!(counts.len(), HEAD);
+        debug_assert_eq!(counts.len(), HEADER_LENGTH);
         counts.extend(at.recent.iter().map(|n| *n as f64));
         counts.extend(&at.share);
         counts.extend(&at.size);
@@ -101,7 +101,7 @@ impl Stream {
     pub(super) fn of(tensors: &Tensors, p: usize) -> Result<Option<Self>> {
         let Some(counts) = tensors.get(COUNTS) else { return Ok(None) };
         let counts = counts.f64s();
-        let (head, rest) = counts.split_at_checked(HEAD).ok_or_else(Error::corrupt_stream)?;
+        let (head, rest) = counts.split_at_checked(HEADER_LENGTH).ok_or_else(Error::corrupt_stream)?;
         let (n, k, seed) = (head[0] as u64, head[1] as usize, whole(&head[2..4]));
         let waiting = match tensors.contains_key(WAITING) {
             true => require(tensors, WAITING, &[None, Some(p)])?.f64s(),

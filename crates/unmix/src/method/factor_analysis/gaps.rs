@@ -31,7 +31,7 @@ use crate::stats::gaps::{
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of columns for iterations over the cells.
-const TABLE: usize = 1000;
+const MOST_COLUMNS: usize = 1000;
 
 /// State of the iteration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -147,7 +147,7 @@ impl FactorAnalysis {
         let deviation = |j: usize| (cells.squares[j] / cells.count[j]).sqrt();
         let unit = (0..cells.mean.len()).map(|j| if cells.squares[j] > 0.0 { deviation(j) } else { 1.0 });
         let unit: Vec<f64> = unit.collect();
-        let over_cells = varying.len() <= TABLE && self.algorithm == FactorAlgorithm::Newton;
+        let over_cells = varying.len() <= MOST_COLUMNS && self.algorithm == FactorAlgorithm::Newton;
         let n = cells.n - cells.empty;
         let (q, tall) = (q.min(varying.len()), n > cells.mean.len() as f64);
         Gaps { spec: self, cells, varying, unit, q, n, tall, over_cells }.search(rows, run)
@@ -210,7 +210,7 @@ impl Gaps<'_> {
     }
 
     /// The initial state: a given model; or a step from the rows with missing cells filled by the mean, whose variances are corrected for this;
-    /// or, for iterations over the factors, random loadings.
+    /// or, for iterations over the factors, random loadings, and the given uniquenesses or half of the variances.
     fn start<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<State> {
         let (p, given) = (self.unit.len(), self.given(run)?);
         let scales: Vec<f64> = self.varying.iter().map(|&j| self.unit[j]).collect();
@@ -232,7 +232,12 @@ impl Gaps<'_> {
             let size = (0.5 / self.q.max(1) as f64).sqrt();
             let vary = |j: usize| if self.cells.squares[j] > 0.0 { self.unit[j] } else { 0.0 };
             let loading = |j: usize, a: usize| vary(j) * size * draws.normal((j * self.q + a) as u64);
-            let noise = (0..p).map(|j| 0.5 * vary(j) * vary(j)).collect();
+            let shares = self.given_shares(&scales);
+            let mut noise = vec![0.0; p];
+            for (i, &j) in self.varying.iter().enumerate() {
+                let share = shares.as_ref().map_or(0.5, |shares| shares[i].max(self.floor(0.0)));
+                noise[j] = share * self.unit[j] * self.unit[j];
+            }
             return Ok(whole(LinearGaussian::new(mean, Matrix::from_fn(p, self.q, loading), noise)));
         }
         let gather = GatherFilled { mean: mean.clone(), unit: self.unit.clone() };
@@ -243,6 +248,17 @@ impl Gaps<'_> {
         };
         let (model, scales, low) = self.step(mean, entry, None)?;
         Ok(State { scales, low, ..whole(model) })
+    }
+
+    /// The initial uniquenesses of the settings, as fractions of the variances of the columns that vary, whose roots are `scales`.
+    fn given_shares(&self, scales: &[f64]) -> Option<Vec<f64>> {
+        let given = self.spec.noise_variance_init.as_deref()?;
+        let share = |(&j, s): (&usize, &f64)| match self.spec.standardize {
+            // They are those of columns that are divided by their standard deviations.
+            true => given[j],
+            false => given[j] / (s * s),
+        };
+        Some(self.varying.iter().zip(scales).map(|of| share(of).max(f64::MIN_POSITIVE)).collect())
     }
 
     /// The model given as a start, as loadings and noise of columns, if it has as many factors and a noise variance for each column.
@@ -308,12 +324,13 @@ impl Gaps<'_> {
         let left = if self.tall { moments.left_by_others(f64::EPSILON) } else { None };
         let problem = Problem::new(self.spec, &moments, left.as_deref(), self.n, self.q, &scales);
         let share = 1.0 - self.q as f64 / (2.0 * v as f64);
-        let given = noise.or(self.spec.noise_variance_init.as_deref().filter(|_| !self.spec.standardize));
+        let given = match noise {
+            Some(noise) => Some(self.varying.iter().zip(&scales).map(|(&j, s)| noise[j] / (s * s)).collect()),
+            None => self.given_shares(&scales),
+        };
         let mut x: Vec<f64> = match (given, &left) {
             _ if self.q == 0 => vec![0.0; v],
-            (Some(noise), _) => {
-                self.varying.iter().zip(&scales).map(|(&j, s)| (noise[j] / (s * s)).ln()).collect()
-            }
+            (Some(shares), _) => shares.iter().map(|u: &f64| u.ln()).collect(),
             (None, Some(left)) => left.iter().map(|u| (share * u).max(f64::MIN_POSITIVE).ln()).collect(),
             (None, None) => vec![0.5f64.ln(); v],
         };

@@ -181,12 +181,12 @@ fn noncentrality(x: f64, degrees: f64, probability: f64) -> f64 {
 }
 
 /// Noncentrality above which the distribution function is that of a transformed normal variable.
-const LARGE: f64 = 1e6;
+const LARGE_NONCENTRALITY: f64 = 1e6;
 
 /// Distribution function of the noncentral chi-square distribution: central ones of `degrees + 2 j` degrees of freedom, weighted by the Poisson
 /// distribution of mean `noncentrality / 2`, from its mode in both directions. `O(sqrt(noncentrality))` terms, each from the one before.
 fn noncentral_below(x: f64, degrees: f64, noncentrality: f64) -> f64 {
-    if noncentrality > LARGE {
+    if noncentrality > LARGE_NONCENTRALITY {
         return noncentral_below_normal(x, degrees, noncentrality);
     }
     let (mean, half) = (0.5 * noncentrality, 0.5 * x);
@@ -274,7 +274,9 @@ fn chi_square_above(x: f64, degrees: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{LARGE, chi_square_above, noncentral_below, noncentral_below_normal, noncentrality};
+    use super::{
+        LARGE_NONCENTRALITY, chi_square_above, noncentral_below, noncentral_below_normal, noncentrality,
+    };
 
     /// scipy.stats.ncx2.cdf, and its roots in the noncentrality by scipy.optimize.brentq, 1.17.1.
     #[test]
@@ -306,9 +308,11 @@ mod tests {
     #[test]
     fn large_noncentralities_are_those_of_a_normal_variable() {
         for (degrees, z) in [(5.0, -1.6), (5.0, 0.0), (26.0, 1.6), (5000.0, 1.0)] {
-            let x = degrees + LARGE + z * (2.0 * (degrees + 2.0 * LARGE)).sqrt();
-            let (sum, normal) =
-                (noncentral_below(x, degrees, LARGE), noncentral_below_normal(x, degrees, LARGE));
+            let x = degrees + LARGE_NONCENTRALITY + z * (2.0 * (degrees + 2.0 * LARGE_NONCENTRALITY)).sqrt();
+            let (sum, normal) = (
+                noncentral_below(x, degrees, LARGE_NONCENTRALITY),
+                noncentral_below_normal(x, degrees, LARGE_NONCENTRALITY),
+            );
             assert!((sum - normal).abs() < 1e-6, "{degrees} {z}: {sum} {normal}");
         }
         // The interval of a normal variable of mean x and standard deviation 2 sqrt(x).

@@ -12,8 +12,9 @@
 //! and becomes 1 again by `l <- s l`. So the penalised likelihood never decreases. `l1 = 0` is maximum likelihood by expectation-maximisation.
 //!
 //! Where the likelihood hardly changes, as with the rotation of the factors and with loadings of superfluous factors, the penalty alone moves the
-//! parameters, and a step is only about `l1 psi` long: at the same speed for thousands of steps. So every [`EVERY`]th iteration, and the last one,
-//! searches further along the step, and rotates pairs of factors (`l1_rotation.rs`); both only where the objective rises.
+//! parameters, and a step is only about `l1 psi` long: at the same speed for thousands of steps. So one in
+//! [`ITERATIONS_BETWEEN_SEARCHES`] iterations, and the last one, searches further along the step, and rotates pairs of factors
+//! (`l1_rotation.rs`); both only where the objective rises.
 
 use super::gaps::residual;
 use super::l1_rotation::rotate_pairs;
@@ -30,13 +31,13 @@ use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of rounds of coordinate descent over the loadings of a column in one step.
-const ROUNDS: usize = 10;
+const MOST_ROUNDS: usize = 10;
 
 /// Iterations from one search beyond a step to the next. A search computes the expected moments some five times, a step once.
-const EVERY: u64 = 10;
+const ITERATIONS_BETWEEN_SEARCHES: u64 = 10;
 
 /// Upper bound of the length of a search, in steps: rounding errors of a step multiplied by it are still small.
-const LONGEST: f64 = 1e6;
+const LONGEST_SEARCH_STEPS: f64 = 1e6;
 
 /// State of the iteration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -80,7 +81,7 @@ impl FactorAnalysis {
             let before = at.value.unwrap_or_else(|| penalised.value(&at.start, expected.f));
             let mut next = penalised.at(self.maximised(problem, &at.start, &expected))?;
             let mut rise = Some(next.value - before);
-            let due = steps.n_iter().is_multiple_of(EVERY);
+            let due = steps.n_iter().is_multiple_of(ITERATIONS_BETWEEN_SEARCHES);
             let mut gain = if due { 0.0 } else { at.gain };
             let mut residual = residual(next.value, rise, at.rise).max(gain);
             if due || residual <= self.tol {
@@ -128,7 +129,7 @@ impl FactorAnalysis {
         for i in 0..p {
             let weight = self.l1 * at.log_psi[i].exp();
             let mut l: Vec<f64> = (0..q).map(|j| loadings[(j, i)]).collect();
-            for _ in 0..ROUNDS {
+            for _ in 0..MOST_ROUNDS {
                 let mut change = 0.0f64;
                 for j in 0..q {
                     if z[(j, j)] <= 0.0 {
@@ -208,7 +209,7 @@ impl Penalised<'_> {
     fn further(&self, before: &ScaledParameters, at: &Evaluated, least: f64) -> Result<Option<Evaluated>> {
         let least = least.max(64.0 * f64::EPSILON * at.value.abs());
         let (mut best, mut length): (Option<Evaluated>, f64) = (None, 2.0);
-        while length <= LONGEST {
+        while length <= LONGEST_SEARCH_STEPS {
             // Far away the precision of the factors may have no factorisation: the search ends there.
             let Ok(found) = self.at(self.along(before, &at.start, length)) else { break };
             match found.value > best.as_ref().unwrap_or(at).value {

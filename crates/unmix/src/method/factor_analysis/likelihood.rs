@@ -117,7 +117,7 @@ impl Moments {
         // Correlations of sums over many rows have rounding errors of several eps.
         const ROUNDING: f64 = 64.0 * f64::EPSILON;
         // Squared share of a column in a null direction above which it is part of it; rounding errors are near its square.
-        const SHARE: f64 = 1e-6;
+        const NULL_SHARE_SQUARED: f64 = 1e-6;
         let Self::Table(r) = self else { return Ok(Vec::new()) };
         let p = r.rows();
         let (values, vectors) = factor::eigh(r)?;
@@ -125,7 +125,7 @@ impl Moments {
         let null: Vec<usize> = (0..p).filter(|&j| values[j] < least).collect();
         let shared =
             |a: usize, b: usize| null.iter().map(|&j| vectors[(j, a)] * vectors[(j, b)]).sum::<f64>();
-        let mut left: Vec<usize> = (0..p).filter(|&i| shared(i, i) > SHARE).collect();
+        let mut left: Vec<usize> = (0..p).filter(|&i| shared(i, i) > NULL_SHARE_SQUARED).collect();
         let mut sets = Vec::new();
         while let Some(first) = left.first().copied() {
             left.remove(0);
@@ -133,7 +133,7 @@ impl Moments {
             while at < set.len() {
                 let own = set[at];
                 let (found, rest): (Vec<usize>, Vec<usize>) =
-                    left.iter().copied().partition(|i| shared(own, *i).abs() > SHARE);
+                    left.iter().copied().partition(|i| shared(own, *i).abs() > NULL_SHARE_SQUARED);
                 (set, left) = ([set, found].concat(), rest);
                 at += 1;
             }
@@ -175,11 +175,11 @@ fn scores(z: &Matrix<f64>, samples: &Matrix<f64>, (roots, lengths): (&[f64], &[f
 /// The sum over lines is that of slices, one thread each; with many columns, all threads share the product of each panel.
 fn scaled_products(z: &Matrix<f64>, roots: &[f64]) -> Matrix<f64> {
     /// Lines of a slice.
-    const SLICE: usize = 2048;
+    const LINES_PER_SLICE: usize = 2048;
     /// Maximum number of slices: each has a table of its own.
-    const MOST: usize = 16;
+    const MOST_SLICES: usize = 16;
     let (p, n) = (z.rows(), z.cols());
-    let slice = if kernel::shares_gram(n) { p } else { SLICE.max(p.div_ceil(MOST)) };
+    let slice = if kernel::shares_gram(n) { p } else { LINES_PER_SLICE.max(p.div_ceil(MOST_SLICES)) };
     let mut tables = vec![0.0; p.div_ceil(slice) * n * n];
     // Computed once for all rows, so that panels are packed by products alone.
     let inverse: Vec<f64> = roots.iter().map(|root| 1.0 / root).collect();

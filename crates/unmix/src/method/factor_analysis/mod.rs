@@ -109,7 +109,7 @@ impl FactorAnalysis {
                 "n_components",
                 got,
                 e.to_string(),
-                "give a number, 'bic', 'parallel', 'cells', or null",
+                "give a number, 'aic', 'bic', 'cells', 'parallel', or null",
             )
         })
     }
@@ -168,7 +168,7 @@ impl FactorAnalysis {
         let allowed = (0..=most).take_while(|&q| determined(p as f64, q as f64)).last().unwrap_or(0);
         select::best_by_cells(allowed, |q| {
             run.stage(&counted(q as u64, "factor"))?;
-            let max_iter = self.max_iter.min(select::ITERATIONS);
+            let max_iter = self.max_iter.min(select::MOST_ITERATIONS);
             // With a prior, algorithm and scores have no effect.
             let (algorithm, scores) = match self.prior {
                 FactorPrior::None => (self.algorithm, self.scores),
@@ -351,7 +351,7 @@ impl FactorAnalysis {
         start: &[f64],
     ) -> Result<Vec<Vec<f64>>> {
         // Sets that are tried alone; each costs another search.
-        const MOST: usize = 8;
+        const MOST_SETS: usize = 8;
         if problem.q == 0 || self.noise_variance_init.is_some() {
             return Ok(Vec::new());
         }
@@ -362,7 +362,7 @@ impl FactorAnalysis {
             start
         };
         let all: Vec<Vec<usize>> = if sets.len() > 1 { vec![sets.concat()] } else { Vec::new() };
-        Ok(all.iter().chain(sets.iter().take(MOST)).map(|set| lowered(set)).collect())
+        Ok(all.iter().chain(sets.iter().take(MOST_SETS)).map(|set| lowered(set)).collect())
     }
 
     fn fit_moments(

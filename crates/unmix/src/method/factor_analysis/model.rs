@@ -122,16 +122,17 @@ impl FactorAnalysis {
         let still = Arrangement::new((0..q).collect(), &decoder, dtype.eps());
         let (axes, loadings) = (still.rows(&axes), still.rows(&loadings));
         let unit = (units.iter().map(|u| u * u).sum::<f64>() / units.len() as f64).sqrt();
-        let factors = self.rotated(loadings, point.k.min(q), (unit, dtype.eps()), run)?;
+        let scales = row_moments.spread(&row_moments.scales, 1.0);
+        let in_units = |loadings: &Matrix<f64>| match self.standardize {
+            true => Matrix::from_fn(q, p, |j, i| loadings[(j, i)] * scales[i]),
+            false => loadings.clone(),
+        };
+        let factors = self.rotated(loadings, point.k.min(q), (unit, dtype.eps()), &in_units, run)?;
         let roots: Vec<f64> = psi.iter().zip(&row_moments.scales).map(|(psi, s)| psi.sqrt() * s).collect();
         let scale: Vec<f64> = (0..q).map(|j| if j < point.k { point.theta[j].sqrt() } else { 1.0 }).collect();
         let noise: Vec<f64> = psi.iter().zip(&units).map(|(psi, u)| psi * u * u).collect();
-        let scales = row_moments.spread(&row_moments.scales, 1.0);
         // The decoder is in the units of the data.
-        let in_units = match self.standardize {
-            true => Matrix::from_fn(q, p, |j, i| factors.loadings[(j, i)] * scales[i]),
-            false => factors.loadings.clone(),
-        };
+        let in_units = in_units(&factors.loadings);
         let shares: Vec<f64> = psi
             .iter()
             .enumerate()
@@ -161,13 +162,14 @@ impl FactorAnalysis {
         Ok((described.tensors(dtype, own), factors.cut))
     }
 
-    /// The factors according to the settings: rotated, ordered by decreasing sum of squared loadings, with canonical signs.
-    /// Only the first `k` have nonzero loadings.
+    /// The factors according to the settings: rotated, ordered by decreasing sum of squared loadings, with the canonical signs of their decoder
+    /// vectors, which are `in_units` of the data. Only the first `k` have nonzero loadings.
     fn rotated(
         &self,
         loadings: Matrix<f64>,
         k: usize,
         (unit, eps): (f64, f64),
+        in_units: &dyn Fn(&Matrix<f64>) -> Matrix<f64>,
         run: &Run<'_>,
     ) -> Result<Factors> {
         let q = loadings.rows();
@@ -194,7 +196,7 @@ impl FactorAnalysis {
         let products = factor::multiply_transposed(&rotated, &rotated);
         let variance: Vec<f64> =
             (0..q).map(|j| (0..q).map(|l| correlation[(j, l)] * products[(l, j)]).sum()).collect();
-        let arranged = Arrangement::by_variance(&variance, &rotated, eps);
+        let arranged = Arrangement::by_variance(&variance, &in_units(&rotated), eps);
         let rotation = arranged.rows(&rotation.transposed()).transposed();
         let correlation = arranged.rows(&arranged.rows(&correlation).transposed());
         Ok(Factors {
@@ -272,13 +274,13 @@ pub(super) fn warnings(of: &WarningInput<'_>) -> Vec<String> {
 }
 
 /// Share of the variance of all columns above which one determines a rotation of raw loadings.
-const DOMINANT: f64 = 0.5;
+const DOMINANT_SHARE: f64 = 0.5;
 
 /// The warning that one column determines the rotation by its variance.
 fn rotation_by_variance(row_moments: &RowMoments, features: &Features) -> Option<String> {
     let variances: Vec<f64> = row_moments.scales.iter().map(|scale| scale * scale).collect();
     let total: f64 = variances.iter().sum();
-    let most = variances.iter().position(|v| variances.len() > 2 && *v > DOMINANT * total)?;
+    let most = variances.iter().position(|v| variances.len() > 2 && *v > DOMINANT_SHARE * total)?;
     Some(format!(
         "the rotation weights columns by their variance, of which column {} has {:.0} %: choose standardize=true, or \
          rotation_normalize=true",

@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// Maximum number of rounds over the factors of a row.
-const ROUNDS: usize = 2000;
+const MOST_ROUNDS: usize = 2000;
 
 /// Parameters of the model: `scaled` are the loadings divided by the noise scale of their column, `q x p`, `decoder` the loadings.
 struct Parameters {
@@ -129,7 +129,7 @@ impl SparsePosterior {
             .collect();
         let mut at = self.bound.posterior(&b, vec![1.0; q])?;
         let mut moved = f64::INFINITY;
-        for _ in 0..ROUNDS {
+        for _ in 0..MOST_ROUNDS {
             let before = at.mean.clone();
             self.bound.round(&b, &mut at);
             at = self.bound.posterior(&b, at.prior_variance)?;

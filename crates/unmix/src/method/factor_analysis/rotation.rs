@@ -11,11 +11,11 @@ use crate::run::Run;
 use std::cell::Cell;
 
 /// Number of starts of geomin, whose criterion has several minima: the unrotated loadings, and random rotations.
-const STARTS: u64 = 10;
+const GEOMIN_STARTS: u64 = 10;
 /// Maximum number of rounds of planar rotations, and of steps of gradient projection.
 const MAX_STEPS: usize = 2000;
 /// The constant that geomin adds to squared loadings, in units of the mean variance of the columns.
-const GEOMIN: f64 = 0.01;
+const GEOMIN_CONSTANT: f64 = 0.01;
 
 /// A rotation of the factors.
 pub(super) struct Rotated {
@@ -85,7 +85,7 @@ pub(super) fn rotate(
 fn by_geomin(a: &Matrix<f64>, budget: &Budget<'_>) -> Result<Matrix<f64>> {
     let k = a.rows();
     let mut best = oblique(a, &geomin, identity(k), budget)?;
-    for start in 1..STARTS {
+    for start in 1..GEOMIN_STARTS {
         if budget.spent()? {
             break;
         }
@@ -181,9 +181,11 @@ fn quartimin(l: &Matrix<f64>) -> (f64, Matrix<f64>) {
 /// `sum_i (prod_j (l_ij^2 + eps))^(1/k)`.
 fn geomin(l: &Matrix<f64>) -> (f64, Matrix<f64>) {
     let (k, p) = (l.rows(), l.cols());
-    let mean_log = |i: usize| (0..k).map(|j| (l[(j, i)].powi(2) + GEOMIN).ln()).sum::<f64>() / k as f64;
+    let mean_log =
+        |i: usize| (0..k).map(|j| (l[(j, i)].powi(2) + GEOMIN_CONSTANT).ln()).sum::<f64>() / k as f64;
     let each: Vec<f64> = (0..p).map(|i| mean_log(i).exp()).collect();
-    let slope = |j: usize, i: usize| 2.0 / k as f64 * l[(j, i)] / (l[(j, i)].powi(2) + GEOMIN) * each[i];
+    let slope =
+        |j: usize, i: usize| 2.0 / k as f64 * l[(j, i)] / (l[(j, i)].powi(2) + GEOMIN_CONSTANT) * each[i];
     (each.iter().sum(), Matrix::from_fn(k, p, slope))
 }
 

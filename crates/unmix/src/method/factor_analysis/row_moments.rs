@@ -40,7 +40,7 @@ pub(super) struct Incomplete {
 }
 
 /// Columns that one thread standardises at a time.
-const BLOCK: usize = 512;
+const COLUMNS_PER_TASK: usize = 512;
 
 impl RowMoments {
     /// From one sweep if there are more rows than columns, otherwise from the rows in memory.
@@ -118,9 +118,10 @@ impl RowMoments {
         let all = rows.whole(run)?;
         let view = FeatureView::new(rows.n_samples(), rows.weights(), true, false);
         let mut lines = vec![0.0; n * p];
-        let blocks = lines.chunks_mut(n * BLOCK).enumerate();
-        let found =
-            parallel::map(blocks, |(block, lines)| standardized(&all, &view, (n, p, block * BLOCK), lines));
+        let blocks = lines.chunks_mut(n * COLUMNS_PER_TASK).enumerate();
+        let found = parallel::map(blocks, |(block, lines)| {
+            standardized(&all, &view, (n, p, block * COLUMNS_PER_TASK), lines)
+        });
         drop(all);
         let (mut mean, mut varying, mut scales) = (Vec::with_capacity(p), Vec::new(), Vec::new());
         for (j, (of_column, length)) in found.into_iter().flatten().enumerate() {
@@ -156,9 +157,9 @@ impl RowMoments {
     /// collinear then.
     pub(super) fn collinear(&self) -> Result<Vec<Vec<usize>>> {
         // Residual variances, as shares, below which the null space is computed; sums over many rows have rounding errors.
-        const NEARLY: f64 = 1e-9;
+        const LEAST_RESIDUAL_SHARE: f64 = 1e-9;
         let left = || self.moments.left_by_others(self.dtype.eps());
-        let singular = || left().is_none_or(|left| left.iter().any(|u| *u < NEARLY));
+        let singular = || left().is_none_or(|left| left.iter().any(|u| *u < LEAST_RESIDUAL_SHARE));
         match self.n > self.varying.len() as f64 && self.gaps.is_none() && singular() {
             true => self.moments.collinear(self.dtype.eps()),
             false => Ok(Vec::new()),
@@ -201,11 +202,11 @@ fn standardized<T: Real>(
     lines: &mut [f64],
 ) -> Vec<(f64, f64)> {
     /// Columns that are transposed at a time: those of a row fill eight lines of a cache.
-    const TRANSPOSED: usize = 64;
-    let (mut some, mut line) = (vec![T::default(); TRANSPOSED * n], Vec::new());
+    const COLUMNS_PER_TRANSPOSE: usize = 64;
+    let (mut some, mut line) = (vec![T::default(); COLUMNS_PER_TRANSPOSE * n], Vec::new());
     let mut found = Vec::with_capacity(lines.len() / n);
-    for (group, lines) in lines.chunks_mut(TRANSPOSED * n).enumerate() {
-        let from = first + group * TRANSPOSED;
+    for (group, lines) in lines.chunks_mut(COLUMNS_PER_TRANSPOSE * n).enumerate() {
+        let from = first + group * COLUMNS_PER_TRANSPOSE;
         let columns = from..from + lines.len() / n;
         for (i, row) in rows.chunks_exact(p).enumerate() {
             for (column, x) in some.chunks_exact_mut(n).zip(&row[columns.clone()]) {

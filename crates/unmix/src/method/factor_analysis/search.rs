@@ -40,10 +40,10 @@ pub(super) struct Step {
 }
 
 /// Lower bound of curvatures, as a fraction of the largest.
-const FLATTEST: f64 = 1e-3;
+const CURVATURE_FLOOR_SHARE: f64 = 1e-3;
 
 /// Curvatures below this are rounding errors: a saturated model, whose likelihood does not depend on the uniquenesses, has curvature 0.
-const LEAST: f64 = 1e-10;
+const ROUNDING_CURVATURE: f64 = 1e-10;
 
 impl<'a> Problem<'a> {
     /// Bounds from settings. `scales` are the standard deviations of the columns.
@@ -96,8 +96,9 @@ impl<'a> Problem<'a> {
         let direction = match hessian.rows() == free.len() && free.len() > 1 {
             true => solve_floored(&hessian, &gradient)?,
             false => {
-                let flattest =
-                    (FLATTEST * hessian.as_slice().iter().fold(0.0f64, |m, h| m.max(*h))).max(LEAST);
+                let flattest = (CURVATURE_FLOOR_SHARE
+                    * hessian.as_slice().iter().fold(0.0f64, |m, h| m.max(*h)))
+                .max(ROUNDING_CURVATURE);
                 let each = gradient.iter().zip(hessian.as_slice());
                 each.map(|(g, h)| g / h.max(flattest)).collect()
             }
@@ -263,11 +264,11 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// `H^-1 g` with eigenvalues of `H` of at least [`FLATTEST`] of the largest. By a Cholesky factor where none is smaller.
+/// `H^-1 g` with eigenvalues of `H` of at least [`CURVATURE_FLOOR_SHARE`] of the largest. By a Cholesky factor where none is smaller.
 fn solve_floored(hessian: &Matrix<f64>, gradient: &[f64]) -> Result<Vec<f64>> {
     let m = gradient.len();
     let row_sum = |i: usize| hessian.row(i).iter().map(|x| x.abs()).sum::<f64>();
-    let bound = ((0..m).map(row_sum).fold(0.0f64, f64::max) * FLATTEST).max(LEAST);
+    let bound = ((0..m).map(row_sum).fold(0.0f64, f64::max) * CURVATURE_FLOOR_SHARE).max(ROUNDING_CURVATURE);
     let shifted = Matrix::from_fn(m, m, |i, j| hessian[(i, j)] - if i == j { bound } else { 0.0 });
     if Cholesky::new(&shifted).is_some()
         && let Some(factor) = Cholesky::new(hessian)
@@ -275,7 +276,8 @@ fn solve_floored(hessian: &Matrix<f64>, gradient: &[f64]) -> Result<Vec<f64>> {
         return Ok(factor.solve_rows(&Matrix::from_vec(1, m, gradient.to_vec())).into_vec());
     }
     let (values, vectors) = factor::eigh(hessian)?;
-    let flattest = (values.iter().fold(0.0f64, |m, v| m.max(v.abs())) * FLATTEST).max(LEAST);
+    let flattest =
+        (values.iter().fold(0.0f64, |m, v| m.max(v.abs())) * CURVATURE_FLOOR_SHARE).max(ROUNDING_CURVATURE);
     let mut out = vec![0.0; m];
     for (j, value) in values.iter().enumerate() {
         let along: f64 = vectors.row(j).iter().zip(gradient).map(|(v, g)| v * g).sum();

@@ -119,11 +119,13 @@ impl Ica {
             standardize: self.standardize,
             clips: false,
         };
-        let coordinates = preparation.of(rows, run)?;
+        let mut coordinates = preparation.of(rows, run)?;
         // `w_init`, `n_init` and `subsample` are documented to have no effect on two layers.
         let layers = matches!(algorithm, Algorithm::Layers { .. });
         let w_init = self.w_init.as_deref().filter(|_| !layers);
         let start = initial(w_init, &coordinates, rows.n_features(), run)?;
+        self.check_subsample(algorithm, coordinates.k())?;
+        coordinates.warnings.extend(self.unused_subsample(algorithm, coordinates.white && start.is_none()));
         let tol = self.tol.unwrap_or(if T::DTYPE.size() == 4 { 1e-4 } else { 1e-6 });
         let limits = Limits { tol, max_iter: self.max_iter };
         let search = Search {
@@ -275,6 +277,32 @@ impl Ica {
             }
             IcaAlgorithm::Infomax => (Algorithm::Picard { extended: false }, Contrast::LogCosh(0.5)),
             IcaAlgorithm::Easi => (Algorithm::Easi { extended: extended(true) }, contrast),
+        })
+    }
+
+    /// Refuses a subsample from which `k` sources cannot be estimated, unless the algorithm takes none.
+    fn check_subsample(&self, algorithm: Algorithm, k: usize) -> Result<()> {
+        let takes_subsample =
+            matches!(algorithm, Algorithm::PicardO { .. } | Algorithm::Picard { .. } | Algorithm::FastIca);
+        match self.subsample.filter(|&m| takes_subsample && m > 0 && m <= k as u64) {
+            None => Ok(()),
+            Some(m) => Err(Error::setting(
+                "subsample",
+                m,
+                format!("must be 0 or more than n_components, which is {k} for these rows"),
+                format!("choose at least {}, or 0 for all rows", k + 1),
+            )),
+        }
+    }
+
+    /// A sentence if a subsample is requested for a search over all invertible matrices that no search over rotations precedes.
+    fn unused_subsample(&self, algorithm: Algorithm, rotates_first: bool) -> Option<String> {
+        let m = self.subsample.filter(|&m| m > 0)?;
+        (matches!(algorithm, Algorithm::Picard { .. }) && !rotates_first).then(|| {
+            format!(
+                "subsample={m} has no effect here: maximum likelihood begins on a subsample only if the rows are whitened and no initial \
+                 matrix is given"
+            )
         })
     }
 

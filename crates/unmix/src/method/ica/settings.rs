@@ -49,9 +49,9 @@ settings! {
         pub w_init: Option<Vec<Vec<f64>>> = null,
             Kind::AnyOf(&[Kind::table(Axis::Components, Axis::Components), Kind::Null]),
             only(&[&[("algorithm", &["!\"sigma-pca\""])]]);
-        /// Number of evenly spaced rows that the first iterations of a search over rotations use; the last iterations and the residual use all rows;
-        /// 0 for all rows from the start; null for a sufficient number with 'picard' and 'infomax' where there are three times as many rows, else
-        /// all.
+        /// Number of evenly spaced rows that the first iterations of a search over rotations use, more than there are sources; the last iterations
+        /// and the residual use all rows; 0, or at least the number of rows, for all rows from the start; null for a sufficient number with
+        /// 'picard' and 'infomax' where there are three times as many rows, else all.
         pub subsample: Option<u64> = null,
             Kind::AnyOf(&[Kind::at_least(0), Kind::Null]),
             only(&[&[("algorithm", &["\"picard\"", "\"infomax\""])], &[("algorithm", &["\"fastica\""]), ("orthogonalization", &["\"symmetric\""])]]);

@@ -22,13 +22,13 @@ use crate::stats::Correlations;
 use serde_json::{Value, json};
 
 /// Maximum number of rows on which the loss is monitored.
-const FIXED: u64 = 4096;
+const MOST_MONITORED_ROWS: u64 = 4096;
 /// Maximum number of these rows for which the table by layers is computed, drawn at random.
-const TABLE: u64 = 512;
+const MOST_TABLE_ROWS: u64 = 512;
 /// The same once the fit has been ended early, so that the table takes about as long as a step.
-const LATE: u64 = 32;
+const MOST_TABLE_ROWS_LATE: u64 = 32;
 /// Number of products up to which the table is not shortened.
-const SHORT: u64 = 1 << 31;
+const MOST_QUICK_PRODUCTS: u64 = 1 << 31;
 
 /// Selected rows, and their codes if these are known.
 struct FixedRows<T> {
@@ -67,7 +67,7 @@ struct Trained<T: Real> {
 pub(super) fn fit<T: Real>(
     given: &Lista,
     rows: &Rows<'_, T>,
-    dictionary: &Matrix<f64>,
+    (dictionary, codes): (&Matrix<f64>, Option<&Matrix<f64>>),
     run: &Run<'_>,
 ) -> Result<Model> {
     let atoms = Atoms::<T>::new(dictionary);
@@ -77,8 +77,7 @@ pub(super) fn fit<T: Real>(
         PenaltyWeight::Auto(_) => auto_alpha(&found, rows.origin(), given.positive_code)?,
     };
     let problem = Problem::new(given, &atoms, alpha)?;
-    let codes: Option<Vec<T>> =
-        given.codes.as_ref().map(|codes| codes.as_slice().iter().map(|x| T::from_f64(*x)).collect());
+    let codes: Option<Vec<T>> = codes.map(|codes| codes.as_slice().iter().map(|x| T::from_f64(*x)).collect());
     let fixed = picked(rows, codes.as_deref(), &problem, run)?;
     let start = start(given, &problem, &fixed, run)?;
     let units = units(&problem, dictionary, &found);
@@ -89,13 +88,13 @@ pub(super) fn fit<T: Real>(
     // Three curves of all layers, each by two products with a matrix of the sizes of the dictionary.
     let each =
         6 * (problem.n_layers as u64).saturating_mul((problem.m as u64).saturating_mul(problem.p as u64));
-    let late = run.ends_early() && each.saturating_mul(TABLE) > SHORT;
-    let few = fixed.drawn(if late { LATE } else { TABLE }, &problem, run.seed);
+    let late = run.ends_early() && each.saturating_mul(MOST_TABLE_ROWS) > MOST_QUICK_PRODUCTS;
+    let few = fixed.drawn(if late { MOST_TABLE_ROWS_LATE } else { MOST_TABLE_ROWS }, &problem, run.seed);
     let table = by_layer(net, &atoms, &few.x, few.codes.as_deref());
     let mut report = report(given, &problem, &found, (&trained, table), run);
     if late {
         report.warnings.push(format!(
-            "the errors by layer were computed for {LATE} rows instead of {TABLE}, because the fit was ended early"
+            "the errors by layer were computed for {MOST_TABLE_ROWS_LATE} rows instead of {MOST_TABLE_ROWS}, because the fit was ended early"
         ));
     }
     let tensors = model::parameters(&problem, &atoms, &trained.params);
@@ -103,7 +102,7 @@ pub(super) fn fit<T: Real>(
     Model::fitted(&METHOD, settings, rows.features().clone(), 0, tensors, report)
 }
 
-/// Evenly spaced rows, at most [`FIXED`], with their known codes.
+/// Evenly spaced rows, at most [`MOST_MONITORED_ROWS`], with their known codes.
 fn picked<T: Real>(
     rows: &Rows<'_, T>,
     codes: Option<&[T]>,
@@ -111,8 +110,10 @@ fn picked<T: Real>(
     run: &Run<'_>,
 ) -> Result<FixedRows<T>> {
     let n = rows.n_counted();
-    let chosen: Vec<u64> = match n > FIXED {
-        true => (0..FIXED).map(|i| (u128::from(i) * u128::from(n) / u128::from(FIXED)) as u64).collect(),
+    let chosen: Vec<u64> = match n > MOST_MONITORED_ROWS {
+        true => (0..MOST_MONITORED_ROWS)
+            .map(|i| (u128::from(i) * u128::from(n) / u128::from(MOST_MONITORED_ROWS)) as u64)
+            .collect(),
         false => (0..n).collect(),
     };
     let of_row = |codes: &[T], i: u64| codes[i as usize * problem.m..(i as usize + 1) * problem.m].to_vec();

@@ -17,7 +17,7 @@ use crate::num::parallel;
 use crate::num::{Real, kernel, widest};
 
 /// Rows of a slice.
-const SLICE: usize = 32;
+const ROWS_PER_SLICE: usize = 32;
 
 /// The target of the codes.
 #[derive(Clone, Copy)]
@@ -57,7 +57,7 @@ impl<T: Real> Net<'_, T> {
     /// Sum over rows of the loss after `depth` layers, on the threads of the current pool.
     pub(super) fn loss(&self, x: &[T], target: Target<'_, T>, depth: usize) -> f64 {
         let (m, p) = (self.problem.m, self.problem.p);
-        let slices = x.chunks(SLICE * p).enumerate();
+        let slices = x.chunks(ROWS_PER_SLICE * p).enumerate();
         let slices: Vec<f64> = parallel::map_with(slices, Buffers::default, |work, (i, x)| {
             let mut z = vec![T::default(); x.len() / p * m];
             self.codes(x, &mut z, depth, work, |_, _| {});
@@ -78,7 +78,7 @@ impl<T: Real> Net<'_, T> {
         let root = if self.params.recurrent.is_empty() { 0 } else { m };
         // Used in the backward pass only.
         let back = transposed(&self.params.recurrent, root, root);
-        let slices: Vec<Slice<'_, T>> = parallel::map(x.chunks(SLICE * p).enumerate(), |(i, x)| {
+        let slices: Vec<Slice<'_, T>> = parallel::map(x.chunks(ROWS_PER_SLICE * p).enumerate(), |(i, x)| {
             let mut slice = self.forward(x, depth);
             let mut g = vec![T::default(); x.len() / p * m];
             let target = target.of_slice(i, g.len(), m);
@@ -273,7 +273,9 @@ impl<'t, T> Target<'t, T> {
     fn of_slice(self, i: usize, len: usize, m: usize) -> Target<'t, T> {
         match self {
             Target::Objective => Target::Objective,
-            Target::Codes(codes) => Target::Codes(&codes[i * SLICE * m..i * SLICE * m + len]),
+            Target::Codes(codes) => {
+                Target::Codes(&codes[i * ROWS_PER_SLICE * m..i * ROWS_PER_SLICE * m + len])
+            }
         }
     }
 }

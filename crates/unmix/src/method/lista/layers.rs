@@ -7,7 +7,7 @@ use crate::sparse::{Atoms, Checked, Measure, measure};
 use serde_json::{Value, json};
 
 /// Rows that are processed at a time.
-const BLOCK: usize = 64;
+const ROWS_PER_BLOCK: usize = 64;
 
 /// Means over rows after each layer.
 struct Curve {
@@ -60,7 +60,7 @@ fn curve<T: Real>(
     run: impl Fn(&[T], &mut dyn FnMut(usize, &[T])) + Sync,
 ) -> Curve {
     let (m, p, penalty) = (problem.m, problem.p, (problem.alpha, problem.positive));
-    let blocks: Vec<Vec<Sums>> = parallel::map(x.chunks(BLOCK * p).enumerate(), |(i, x)| {
+    let blocks: Vec<Vec<Sums>> = parallel::map(x.chunks(ROWS_PER_BLOCK * p).enumerate(), |(i, x)| {
         let n = x.len() / p;
         let (mut out, mut checked) = (vec![[0.0; 5]; problem.n_layers], Checked::default());
         let mut found = vec![Measure::default(); n];
@@ -71,7 +71,7 @@ fn curve<T: Real>(
                 out[l].iter_mut().zip(numbers).for_each(|(sum, x)| *sum += x);
             }
             if let Some(codes) = codes {
-                let pairs = z.iter().zip(&codes[i * BLOCK * m..]);
+                let pairs = z.iter().zip(&codes[i * ROWS_PER_BLOCK * m..]);
                 out[l][4] += pairs.map(|(z, c)| (z.to_f64() - c.to_f64()).powi(2)).sum::<f64>();
             }
         });

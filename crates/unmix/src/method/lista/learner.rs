@@ -18,11 +18,11 @@ use crate::num::Real;
 use serde::{Deserialize, Serialize};
 
 /// Steps between two evaluations on the fixed rows.
-const EVERY: u64 = 100;
+const STEPS_BETWEEN_EVALUATIONS: u64 = 100;
 /// A mean loss of a batch above this multiple of that of the first batch of its stage counts as divergence.
-const UNBOUNDED: f64 = 1e8;
+const DIVERGED_LOSS_RATIO: f64 = 1e8;
 /// Number of restorations after which a stage ends.
-const HALVINGS: u32 = 5;
+const MOST_RESTORATIONS: u32 = 5;
 
 /// Rows with their codes, if these are known.
 #[derive(Clone, Copy)]
@@ -165,7 +165,7 @@ impl<'t, T: Real> Training<'t, T> {
         state.share *= 0.5;
         state.halvings += 1;
         state.forget = true;
-        state.halvings < HALVINGS
+        state.halvings < MOST_RESTORATIONS
     }
 
     /// At the end of a stage, a new layer whose loss is above that without it is replaced by the identity.
@@ -266,7 +266,8 @@ impl<T: Real> Learner<T> for Training<'_, T> {
         let target = if self.codes.is_some() { Target::Codes(&self.targets) } else { Target::Objective };
         let (sum, gradient) = net.gradient(batch.x, target, (stage.from, stage.depth));
         let n = batch.rows.len().max(1) as f64;
-        let unbounded = !sum.is_finite() || (state.scale > 0.0 && sum / n > UNBOUNDED * state.scale);
+        let unbounded =
+            !sum.is_finite() || (state.scale > 0.0 && sum / n > DIVERGED_LOSS_RATIO * state.scale);
         if unbounded && self.fixed.is_none() {
             return Err(Error::setting(
                 "learning_rate",
@@ -322,8 +323,9 @@ impl<T: Real> Learner<T> for Training<'_, T> {
         let stage = self.stages[state.stage];
         state.step += 1;
         let over = state.step >= stage.len;
-        let goes_on =
-            !(self.fixed.is_some() && (over || state.step.is_multiple_of(EVERY))) || self.evaluate(state);
+        let goes_on = !(self.fixed.is_some()
+            && (over || state.step.is_multiple_of(STEPS_BETWEEN_EVALUATIONS)))
+            || self.evaluate(state);
         if over || !goes_on {
             self.end(state);
         }

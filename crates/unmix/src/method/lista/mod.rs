@@ -36,13 +36,14 @@ mod start;
 mod sums;
 
 use super::{Accepts, Fit, Method, needs};
-use crate::data::Rows;
+use crate::data::{RowValues, Rows};
 use crate::error::{Error, Result, counted};
 use crate::model::{Model, Tensors};
-use crate::num::Real;
+use crate::num::{Matrix, Real};
 use crate::run::Run;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
+use std::borrow::Cow;
 
 pub use settings::{LayerType, LearningRate, Lista, PenaltyWeight};
 
@@ -97,35 +98,32 @@ impl Lista {
         }
         let (p, origin) = (rows.n_features(), rows.origin());
         let dictionary = super::sparse_coder::admitted(&METHOD, self.dictionary.as_ref(), p, origin)?;
-        self.check_codes(rows.n_rows().unwrap_or(0), dictionary.rows(), origin)?;
-        let rows = &*rows;
-        rows.pooled(run.threads, || fit::fit(self, rows, dictionary, run))
+        let codes = self.codes_of(rows, dictionary.rows())?;
+        let (rows, codes) = (&*rows, codes.as_deref());
+        rows.pooled(run.threads, || fit::fit(self, rows, (dictionary, codes), run))
     }
 
-    /// Refuses codes whose number of rows or columns is wrong.
-    fn check_codes(&self, n: u64, m: usize, origin: &str) -> Result<()> {
-        let Some(codes) = &self.codes else { return Ok(()) };
-        let shape = || format!("{} x {}", codes.rows(), codes.cols());
+    /// The codes of the rows, of those given, which may be those of all rows of a file. Codes whose number of rows or columns is wrong, or that
+    /// are not finite, are refused.
+    fn codes_of<T: Real>(&self, rows: &Rows<'_, T>, m: usize) -> Result<Option<Cow<'_, Matrix<f64>>>> {
+        let Some(given) = &self.codes else { return Ok(None) };
         // "codes must have" has a form for each caller.
-        let (got, why, remedy) = match () {
-            () if codes.cols() != m => {
-                let why = format!("must have {}, one for each atom", counted(m as u64, "column"));
-                (shape(), why, "")
+        let refused = |got: String, why: String, remedy: &str| Err(Error::setting("codes", got, why, remedy));
+        if given.cols() != m {
+            let got = format!("{} x {}", given.rows(), given.cols());
+            return refused(got, format!("must have {}, one for each atom", counted(m as u64, "column")), "");
+        }
+        let values = RowValues { name: "codes", one: "row", file: None };
+        let codes = rows.used().rows_of(Cow::Borrowed(given), values)?;
+        match codes.as_slice().iter().position(|x| !x.is_finite()) {
+            None => Ok(Some(codes)),
+            Some(at) => {
+                let (row, column) = (rows.number_of((at / m) as u64), at % m);
+                let got = format!("{} in row {row}, column {column}", codes.as_slice()[at]);
+                let remedy = "leave out such rows of the codes and of the data";
+                refused(got, "must have finite numbers only".into(), remedy)
             }
-            () if codes.rows() as u64 != n => {
-                let why = format!("must have {}, one for each row of {origin}", counted(n, "row"));
-                (shape(), why, "give the codes of the rows of the fit")
-            }
-            () => match codes.as_slice().iter().position(|x| !x.is_finite()) {
-                None => return Ok(()),
-                Some(at) => {
-                    let got = format!("{} in row {}, column {}", codes.as_slice()[at], at / m, at % m);
-                    let why = "must have finite numbers only".into();
-                    (got, why, "leave out such rows of the codes and of the data")
-                }
-            },
-        };
-        Err(Error::setting("codes", got, why, remedy))
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The model of a trained network, and its encoder and decoder.
 
 use super::net::{Buffers, Net, Params, Problem};
-use super::packed::{Packed, TOGETHER};
+use super::packed::{Packed, ROWS_PER_PIECE};
 use super::settings::{LayerType, Lista};
 use crate::data::Workspace;
 use crate::error::{Error, Result};
@@ -212,7 +212,7 @@ impl<C: Real> TypedNetwork<C> {
     /// Codes of rows, including the final steps of FISTA.
     pub(super) fn codes(&self, x: &[C], z: &mut [C], work: &mut (Buffers<C>, Work<C>)) {
         let (m, p) = (self.problem.m, self.problem.p);
-        for (x, z) in x.chunks(TOGETHER * p).zip(z.chunks_mut(TOGETHER * m)) {
+        for (x, z) in x.chunks(ROWS_PER_PIECE * p).zip(z.chunks_mut(ROWS_PER_PIECE * m)) {
             match &self.packed {
                 Some(packed) => packed.codes(self.net(), x, z, &mut work.0),
                 None => self.net().codes(x, z, self.problem.n_layers, &mut work.0, |_, _| {}),
@@ -279,7 +279,7 @@ impl<T: Real, C: Real> RowMap<T> for CodeMap<T, C> {
         let (m, p) = (self.network.problem.m, self.network.problem.p);
         let (mut x, mut z, mut work) = (Vec::new(), Vec::new(), Default::default());
         // Rows that are propagated together are converted together, so that their codes are copied from the cache.
-        for (rows, out) in rows.chunks(TOGETHER * p.max(1)).zip(out.chunks_mut(TOGETHER * m)) {
+        for (rows, out) in rows.chunks(ROWS_PER_PIECE * p.max(1)).zip(out.chunks_mut(ROWS_PER_PIECE * m)) {
             x.clear();
             x.extend(rows.iter().map(|x| C::from_f64(x.to_f64())));
             z.resize(out.len(), C::default());

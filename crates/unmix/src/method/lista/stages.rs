@@ -31,9 +31,9 @@ impl Stage {
 }
 
 /// Relative numbers of steps for a layer alone, for all layers so far, and for all layers at the end.
-const ALONE: u64 = 120;
-const SO_FAR: u64 = 120;
-const AT_THE_END: u64 = 1500;
+const STEPS_ALONE: u64 = 120;
+const STEPS_SO_FAR: u64 = 120;
+const STEPS_AT_THE_END: u64 = 1500;
 
 /// The stages of `total` steps. Layers that share a matrix, and networks that were trained before, are trained jointly from the beginning.
 pub(super) fn stages<T: Real>(problem: &Problem<T>, together: bool, total: u64) -> Vec<Stage> {
@@ -41,8 +41,8 @@ pub(super) fn stages<T: Real>(problem: &Problem<T>, together: bool, total: u64) 
     if together {
         return vec![Stage { from: 0, depth: problem.n_layers, new: false, len: total }];
     }
-    let parts = (0..layers).flat_map(|l| [(l, l, ALONE), (0, l, if l > 0 { SO_FAR } else { 0 })]);
-    let parts: Vec<(u64, u64, u64)> = parts.chain([(0, layers - 1, AT_THE_END)]).collect();
+    let parts = (0..layers).flat_map(|l| [(l, l, STEPS_ALONE), (0, l, if l > 0 { STEPS_SO_FAR } else { 0 })]);
+    let parts: Vec<(u64, u64, u64)> = parts.chain([(0, layers - 1, STEPS_AT_THE_END)]).collect();
     let whole: u64 = parts.iter().map(|part| part.2).sum();
     let mut at = 0;
     let border = |at: u64| (u128::from(total) * u128::from(at) / u128::from(whole)) as u64;

@@ -72,10 +72,8 @@ impl Problem {
         }
         if cells.is_unbounded(&found) {
             report.not_comparable = Some(UNBOUNDED);
-            let has_floor = self.method.settings.iter().any(|s| s.name == "noise_floor");
-            let floor = if has_floor { ", or set noise_floor, as in noise_floor=1e-8" } else { "" };
-            let components = counted(k as u64, "component");
-            report.warnings.push(format!("with {components} {UNBOUNDED}: choose fewer{floor}"));
+            let (components, or) = (counted(k as u64, "component"), self.bounded_remedy());
+            report.warnings.push(format!("with {components} {UNBOUNDED}: choose fewer{or}"));
         }
         report.fit = Some(criteria(n * value, n, parameters((size.p, report.n_constant), &vec![1; k])));
         let blocks = if self.blocks { bic_blocks(&estimate.variance, k, n) } else { Vec::new() };

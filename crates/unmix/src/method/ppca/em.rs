@@ -13,17 +13,17 @@ use crate::stats::gaps::{FactorSums, GatherFactors, GatherFilled, LinearGaussian
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of columns for which the initial parameters are computed from a covariance matrix.
-const TABLE: usize = 2048;
+const MOST_COLUMNS_OF_COVARIANCE: usize = 2048;
 
 /// Lower bound of the noise variance, as a fraction of the mean variance of a column: at this bound, rows count as free of noise.
-const LEAST: f64 = 1e-12;
+const LEAST_NOISE_SHARE: f64 = 1e-12;
 
 /// Lower bound of the initial variances, as a fraction of half the mean variance of a column.
-const NEGLIGIBLE: f64 = 1e-3;
+const LEAST_VARIANCE_SHARE: f64 = 1e-3;
 
 /// Decrease of the mean log-likelihood of a row, relative to its absolute value or 1, above which it is larger than rounding errors of a regular
 /// fit: in exact arithmetic no iteration lowers it. Where the noise tends to 0, the first fall is about 0.01.
-const FALL: f64 = 1e-6;
+const LARGEST_ROUNDING_FALL: f64 = 1e-6;
 
 /// Noise variance, as a fraction of the mean variance of a column, at which posteriors have half of their digits: after a fall of the
 /// likelihood, such a noise is singular.
@@ -31,7 +31,7 @@ const HALF_OF_DIGITS: f64 = 1.5e-8;
 
 /// Noise variance, as a fraction of the mean variance of a column, below which a fit that has not converged is taken to be on the way to 0:
 /// there the likelihood increases without bound, while the noise decreases ever more slowly.
-const VANISHING: f64 = 1e-6;
+const VANISHING_NOISE_SHARE: f64 = 1e-6;
 
 /// Result of the iterations.
 #[derive(Clone, Debug)]
@@ -83,14 +83,14 @@ impl Cells<'_> {
             return Ok(self.start_from(components, k, run));
         }
         let in_units = |w: &dyn Fn(usize, usize) -> f64| Matrix::from_fn(p, k, |j, a| w(j, a) * self.unit[j]);
-        let loadings = match p <= TABLE && k > 0 {
+        let loadings = match p <= MOST_COLUMNS_OF_COVARIANCE && k > 0 {
             true => {
                 let gather = GatherFilled { mean: self.observed.mean.clone(), unit: self.unit.to_vec() };
                 let scatter = rows.sweep(run, "start", &gather)?;
                 // Rows without an observed cell add nothing to the sums, and are not counted.
                 let n = self.observed.n - self.observed.empty;
                 let (values, axes) = factor::eigh(&scatter.lower)?;
-                let least = noise * NEGLIGIBLE;
+                let least = noise * LEAST_VARIANCE_SHARE;
                 let variance = |a: usize| (values[a] / n).max(least);
                 noise = noise.min(0.5 * variance(k - 1)).max(least).max(self.floor);
                 in_units(&|j, a| axes[(a, j)] * variance(a).sqrt())
@@ -131,7 +131,7 @@ impl Cells<'_> {
     pub(super) fn is_singular(&self, found: &EmResult, eps: f64) -> bool {
         let least = match found.outcome {
             Outcome::Stalled => HALF_OF_DIGITS,
-            _ => LEAST * (1.0 + 1e-9),
+            _ => LEAST_NOISE_SHARE * (1.0 + 1e-9),
         };
         found.model.noise[0] / self.unit[0].powi(2) <= least.max(eps) * self.mean_square()
     }
@@ -143,7 +143,7 @@ impl Cells<'_> {
             return false;
         }
         let noise = found.model.noise[0] / self.unit[0].powi(2);
-        noise <= VANISHING * self.mean_square() || self.are_interpolated(found.model.n_factors())
+        noise <= VANISHING_NOISE_SHARE * self.mean_square() || self.are_interpolated(found.model.n_factors())
     }
 
     /// Whether some affine subspace of `k` dimensions contains points with the observed cells of every row, if the cells are in general
@@ -167,7 +167,7 @@ impl Cells<'_> {
         let first = || Ok(State { model: start()?, before: None, value: None, residual: f64::INFINITY });
         let (mut steps, mut at) = Steps::begin(run, "em", limits, first)?;
         let outcome = loop {
-            if at.residual < -FALL * at.value.map_or(1.0, |value| value.abs().max(1.0)) {
+            if at.residual < -LARGEST_ROUNDING_FALL * at.value.map_or(1.0, |value| value.abs().max(1.0)) {
                 break Outcome::Stalled;
             }
             if let Some(outcome) = steps.ending(at.residual) {
@@ -205,7 +205,7 @@ impl Cells<'_> {
             total += squares[j] / unit / unit;
             n += cells[j];
         }
-        let noise = (total / n).max(self.floor).max(LEAST * self.mean_square());
+        let noise = (total / n).max(self.floor).max(LEAST_NOISE_SHARE * self.mean_square());
         LinearGaussian { mean, loadings, noise: self.noises(noise) }
     }
 }

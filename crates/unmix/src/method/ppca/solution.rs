@@ -331,9 +331,18 @@ impl Problem {
                 "the residual variance of {}{vary} would be 0, and the likelihood unbounded",
                 size.origin
             ),
-            "choose fewer components, or set noise_floor, as in noise_floor=1e-8",
+            format!("choose fewer components{}", self.bounded_remedy()),
         )
         .of_method(self.method.key)
+    }
+
+    /// What bounds a likelihood besides fewer components, as the end of a remedy. The method without a lower bound of the noise is matrix
+    /// completion, which has another algorithm for cells without noise.
+    pub(super) fn bounded_remedy(&self) -> &'static str {
+        match self.method.settings.iter().any(|setting| setting.name == "noise_floor") {
+            true => ", or set noise_floor, as in noise_floor=1e-8",
+            false => ", or algorithm='als', which also recovers cells without noise",
+        }
     }
 
     /// The model of an estimate.

@@ -11,7 +11,7 @@ use crate::run::Run;
 use crate::shallow::{BoltzmannLearner, BoltzmannTraining, Initial, LayerWeights};
 
 /// Standard deviation of initial weights.
-const INITIAL: f64 = 0.01;
+const INITIAL_WEIGHT_DEVIATION: f64 = 0.01;
 
 impl GaussianRbm {
     /// Fits. Rows that can be read only once, in order, are first read into memory or a temporary file.
@@ -32,7 +32,7 @@ impl GaussianRbm {
         let rows = &*rows;
         rows.pooled(run.threads, || {
             let scaling = RowScaling::of(METHOD.key, rows, true, run)?;
-            let initial = Initial::Normal(INITIAL);
+            let initial = Initial::Normal(INITIAL_WEIGHT_DEVIATION);
             let start = scaling.start(METHOD.key, self.n_components, true, initial, run)?;
             let trained = self.trained(rows, &scaling, start, run)?;
             let measured = layer::measured(rows, &scaling, &trained.weights, Gate::logistic, run)?;

@@ -53,7 +53,7 @@ pub(super) const METHOD: Method = Method {
     density: None,
     memory: |_, p| {
         let units = GaussianRbm::default().n_components as u64;
-        vec![("cd", (p as u64).saturating_mul(units * 8 * 8).saturating_add(super::needs::PROGRAM))]
+        vec![("cd", (p as u64).saturating_mul(units * 8 * 8).saturating_add(super::needs::PROGRAM_BYTES))]
     },
 };
 

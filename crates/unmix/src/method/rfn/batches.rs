@@ -12,12 +12,12 @@ use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
 
 /// Rows of a batch whose products are computed at once.
-const BLOCK: usize = 512;
+const ROWS_PER_BLOCK: usize = 512;
 
 /// The weight of batch `t` in the averages is `(t + 2)` to this power. Measured on 2000 digits: 50 epochs in batches of 250 reach -152.9
 /// nats per row with -0.6 (mean of six starts, the best -151.7), where 200 full passes reach -147.1; with -0.5 they reach -149.8 (mean of
-/// two). Above -0.5, the noise of the averages would not decrease.
-const FORGETTING: f64 = -0.5;
+/// two). Above -0.5, the noise of the averages would not decrease (`docs/decisions/0020-rectified-factors.md`).
+const FORGETTING_EXPONENT: f64 = -0.5;
 
 /// Averages over batches, each new one with weight `(t + 2)^-0.5` after the first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -109,8 +109,8 @@ impl Task<'_> {
         let gather = self.gather::<T>(&posterior).with_sums();
         let gather = gather.corrupted(self.corruption(run.seed, batch.position.epoch));
         let (mut sums, m) = (gather.empty(), self.row_moments.center.len());
-        for (i, x) in batch.x.chunks(BLOCK * m).enumerate() {
-            let first = i * BLOCK;
+        for (i, x) in batch.x.chunks(ROWS_PER_BLOCK * m).enumerate() {
+            let first = i * ROWS_PER_BLOCK;
             let weights = batch.weights.map(|w| &w[first..first + x.len() / m]);
             gather.add_rows(&mut sums, x, weights, |i| batch.rows[first + i], work);
         }
@@ -146,7 +146,7 @@ impl Task<'_> {
             stats.m = stats.second_moments(posterior);
             return Averages { stats, squares: own, means: own_means, batches: 1 };
         };
-        let weight = (all.batches as f64 + 2.0).powf(FORGETTING);
+        let weight = (all.batches as f64 + 2.0).powf(FORGETTING_EXPONENT);
         mixed(&mut all.squares, &own, weight);
         mixed(&mut all.means, &own_means, weight);
         let scale = Normalisation::factors(self.how, &all.squares, &all.means);

@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// Maximum number of rounds for the final codes, and number of rounds between two evaluations of their certificate.
-const ROUNDS: usize = 500;
-const LOOK: usize = 4;
+const MOST_ROUNDS: usize = 500;
+const ROUNDS_BETWEEN_CERTIFICATES: usize = 4;
 
 /// Maximum cost of a candidate that is computed row by row, in products of pairs of units, as a multiple of a pass.
-const REDUCED: f64 = 20.0;
+const LARGEST_COST_IN_PASSES: f64 = 20.0;
 
 /// State at the beginning of an iteration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -168,7 +168,7 @@ impl Task<'_> {
         let (n, m, l) = (self.row_moments.n, posterior.b.rows() as f64, g.rows() as f64);
         let all: Vec<Candidate> = CANDIDATES.iter().map(|(candidate, _)| *candidate).collect();
         // The reduced candidate factors a matrix for every row.
-        let expensive = n * l.powi(3) / 12.0 > REDUCED * n * l * (4.0 * m + l);
+        let expensive = n * l.powi(3) / 12.0 > LARGEST_COST_IN_PASSES * n * l * (4.0 * m + l);
         let candidates: Vec<Candidate> =
             all.iter().copied().filter(|r| !(expensive && *r == Candidate::Reduced)).collect();
         let descent = CandidateSearch {
@@ -255,7 +255,7 @@ impl Task<'_> {
         let l = codes.n_units();
         let mut dead = vec![false; l];
         let mut ended = FinalRounds::default();
-        while ended.rounds < ROUNDS {
+        while ended.rounds < MOST_ROUNDS {
             let problem =
                 CoordinateProblem { r, g, n: self.row_moments.n, how: self.how, weights, dead: &dead };
             let round = problem.round(codes);
@@ -269,7 +269,11 @@ impl Task<'_> {
             }
             ended.scale = round.scale;
             let early = run.ends_early();
-            if ended.rounds % LOOK == 0 || ended.rounds == ROUNDS || round.change == 0.0 || early {
+            if ended.rounds % ROUNDS_BETWEEN_CERTIFICATES == 0
+                || ended.rounds == MOST_ROUNDS
+                || round.change == 0.0
+                || early
+            {
                 ended.violation = problem.violation(codes, &ended.scale);
                 let solved = ended.violation.worst <= tolerance::<T>() || round.change == 0.0;
                 ended.cut = early && !solved;

@@ -70,13 +70,13 @@ pub(super) const METHOD: Method = Method {
         let l = 50u64;
         vec![(
             "plain",
-            (p as u64).saturating_add(l).saturating_mul(l * 8 * 24).saturating_add(needs::PROGRAM),
+            (p as u64).saturating_add(l).saturating_mul(l * 8 * 24).saturating_add(needs::PROGRAM_BYTES),
         )]
     },
 };
 
 /// Number of successive iterations with a residual below the tolerance, after which the fit ends.
-const CALM: u32 = 5;
+const CALM_ITERATIONS: u32 = 5;
 
 /// Decreases of the objective so far.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! Plain mode: posterior means, rectified and scaled; one pass over the rows for each iteration.
 
-use super::{CALM, Decreases, FitResult, METHOD, Task, in_iteration};
+use super::{CALM_ITERATIONS, Decreases, FitResult, METHOD, Task, in_iteration};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::num::{Matrix, Real};
@@ -30,7 +30,7 @@ impl State {
 
     /// The residual for the stopping rule: 0 after enough successive iterations below `tol`.
     pub(super) fn rest(&self) -> f64 {
-        if self.calm >= CALM { 0.0 } else { f64::INFINITY }
+        if self.calm >= CALM_ITERATIONS { 0.0 } else { f64::INFINITY }
     }
 }
 

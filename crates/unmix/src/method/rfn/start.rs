@@ -14,8 +14,8 @@ use crate::run::Run;
 
 /// Standard deviation of random loadings, relative to that of the column, and initial noise variance, relative to that of the
 /// column.
-const LOADINGS: f64 = 0.01;
-const NOISE: f64 = 0.1;
+const INITIAL_LOADING_DEVIATION: f64 = 0.01;
+const INITIAL_NOISE_SHARE: f64 = 0.1;
 
 impl Task<'_> {
     /// For column `k`: standard deviation of random loadings, initial noise variance, and its lower and upper bounds.
@@ -31,7 +31,7 @@ impl Task<'_> {
             PsiMinUnit::Absolute => (1.0, largest),
         };
         let least = spec.psi_min * unit;
-        (LOADINGS * unit.sqrt(), NOISE * unit, (least, most.max(least)))
+        (INITIAL_LOADING_DEVIATION * unit.sqrt(), INITIAL_NOISE_SHARE * unit, (least, most.max(least)))
     }
 
     /// Parameters of start number `start`.

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 /// Steps on each batch, the middle one of those that Le et al. tried: with fewer the curvature is estimated
 /// too poorly, with more the search overfits to the batch.
-const STEPS: u64 = 5;
+const STEPS_PER_BATCH: u64 = 5;
 
 /// Division of the rows into batches.
 pub(super) struct ByBatches {
@@ -114,7 +114,7 @@ impl Search {
         let observer = WithoutIterations(cost.run.observer);
         let run = Run { observer: &observer, ..*cost.run };
         let mut part = Cost { rows: batch, moments: cost.moments.clone(), sweeps: 0, run: &run, ..*cost };
-        let few = Lbfgs { memory: STEPS as usize, max_iter: STEPS, tol: 0.0 };
+        let few = Lbfgs { memory: STEPS_PER_BATCH as usize, max_iter: STEPS_PER_BATCH, tol: 0.0 };
         let found = few.minimise(&mut part, std::mem::take(&mut self.x), "features", &run)?;
         self.x = cost.renewed(found.x);
         self.seen += part.sweeps * n;

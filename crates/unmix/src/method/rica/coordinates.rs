@@ -11,13 +11,13 @@ use crate::stats::GatherLengths;
 /// Number of rows for each direction that they span, below which rows are few: in `d` whitened directions, a feature that points to a
 /// row has on average the fraction `d / n` of the sum of squares of its codes in that row, and the sparsity penalty favours such
 /// features.
-pub(super) const FEW: usize = 10;
+pub(super) const FEW_ROWS_PER_DIRECTION: usize = 10;
 
 /// Number of whitened directions, of `rank`, for `requested` features: all, unless the `n` rows are few for them. Then as many as there are
 /// features (as in ICA), or a tenth of the rows if no number of features is requested.
 pub(super) fn whitened(n: f64, rank: usize, requested: Option<usize>) -> usize {
-    match n < (FEW * rank) as f64 {
-        true => requested.unwrap_or(n as usize / FEW).clamp(1, rank.max(1)),
+    match n < (FEW_ROWS_PER_DIRECTION * rank) as f64 {
+        true => requested.unwrap_or(n as usize / FEW_ROWS_PER_DIRECTION).clamp(1, rank.max(1)),
         false => rank,
     }
 }

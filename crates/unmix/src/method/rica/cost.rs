@@ -39,7 +39,7 @@ pub(super) struct Cost<'a, 'b, T: Real> {
 
 /// Number of iterations after which rows are rescaled to length 1, if the function normalises them: steps can
 /// only lengthen them.
-const RENEWED: u64 = 50;
+const ITERATIONS_BETWEEN_RESCALINGS: u64 = 50;
 
 impl<T: Real> Cost<'_, '_, T> {
     /// The function at `w` and its gradient.
@@ -123,7 +123,7 @@ impl<T: Real> Objective for Cost<'_, '_, T> {
     }
 
     fn rescaled(&mut self, n_iter: u64, x: &[f64]) -> Option<Vec<f64>> {
-        if !self.unit || !n_iter.is_multiple_of(RENEWED) {
+        if !self.unit || !n_iter.is_multiple_of(ITERATIONS_BETWEEN_RESCALINGS) {
             return None;
         }
         let d = self.coordinates.k();

@@ -44,7 +44,7 @@ use crate::run::Run;
 use crate::solve::lbfgs::Lbfgs;
 use crate::spectrum::{self, Bounds, Coordinates};
 use batches::ByBatches;
-use coordinates::{FEW, Requested, coordinates, whitened};
+use coordinates::{FEW_ROWS_PER_DIRECTION, Requested, coordinates, whitened};
 use cost::{Cost, lengths, scaled};
 use model::Fitted;
 use serde_json::{Map, Value};
@@ -84,12 +84,12 @@ pub(super) const METHOD: Method = Method {
 };
 
 /// Number of stored pairs (memory of L-BFGS).
-const MEMORY: usize = 20;
+const STORED_STEPS: usize = 20;
 
 /// Memory in bytes of a search for `k` features of `d` coordinates.
 fn search_memory(k: usize, d: usize) -> u64 {
     // The stored pairs, two tables each, and points, gradients and sums over rows.
-    (k as u64).saturating_mul(d as u64).saturating_mul(8 * (2 * MEMORY as u64 + 16))
+    (k as u64).saturating_mul(d as u64).saturating_mul(8 * (2 * STORED_STEPS as u64 + 16))
 }
 
 /// The problem of a fit: coordinates, and the settings that depend on them.
@@ -180,7 +180,7 @@ impl Rica {
         let (found, outcome) = match self.batches() {
             Some(batches) => batches.minimise(&mut cost, start.into_vec(), run)?,
             None => {
-                let search = Lbfgs { memory: MEMORY, max_iter: self.max_iter, tol };
+                let search = Lbfgs { memory: STORED_STEPS, max_iter: self.max_iter, tol };
                 let found = search.minimise(&mut cost, start.into_vec(), "features", run)?;
                 let outcome = found.outcome;
                 (found, outcome)
@@ -370,7 +370,7 @@ impl Rica {
         let (lengths, sizes) = task.coordinates.lengths_and_deviations(w);
         let own = task.coordinates.deviation_along(task.k - 1);
         let below = |all: &[f64], bound: f64| all.iter().all(|s| *s < bound);
-        if below(&lengths, model::DEAD) || below(&sizes, model::DEAD * own) {
+        if below(&lengths, model::DEAD_LENGTH) || below(&sizes, model::DEAD_LENGTH * own) {
             let (beta, bound) = (task.beta, 4.0 / self.contrast.curvature());
             let doubt = format!(
                 "all features collapsed to 0, because at beta={beta} the sparsity penalty outweighs reconstruction: choose a \
@@ -400,14 +400,14 @@ impl Rica {
 fn few_rows(coordinates: &Coordinates, k: usize) -> Option<String> {
     let (n, rank) = (coordinates.n, coordinates.rank.unwrap_or(coordinates.axes.rows()));
     let d = if coordinates.white { coordinates.k() } else { k.min(rank) };
-    if n < (FEW * d) as f64 {
+    if n < (FEW_ROWS_PER_DIRECTION * d) as f64 {
         let (directions, remedy) = match d {
             1 => ("direction", "give more rows"),
             _ => ("directions", "give more rows, or choose fewer features"),
         };
         return Some(format!(
-            "{n} rows are few for features in {d} {directions}: with fewer than about {FEW} x {d} rows a feature may be a spike at \
-             a single row; {remedy}"
+            "{n} rows are few for features in {d} {directions}: with fewer than about {FEW_ROWS_PER_DIRECTION} x {d} rows a feature may \
+             be a spike at a single row; {remedy}"
         ));
     }
     (d < rank && coordinates.white).then(|| {

@@ -12,9 +12,9 @@ use crate::solve::lbfgs::Minimum;
 use crate::spectrum::Inverse;
 
 /// Features shorter than this have collapsed to 0: those that contribute to the reconstruction have a length of about 1.
-pub(super) const DEAD: f64 = 1e-3;
+pub(super) const DEAD_LENGTH: f64 = 1e-3;
 /// Features with a cosine above this are reported as duplicates.
-const SAME: f64 = 0.95;
+const DUPLICATE_COSINE: f64 = 0.95;
 
 /// The result of the minimisation, and its coordinates.
 pub(super) struct Fitted<'a> {
@@ -108,8 +108,10 @@ fn likeness(w: &Matrix<f64>) -> Vec<f64> {
 /// Warnings about collapsed and duplicate features.
 fn feature_warnings(w: &Matrix<f64>, likeness: &[f64]) -> Vec<String> {
     let k = w.rows();
-    let (dead, twins) =
-        (lengths(w).iter().filter(|s| **s < DEAD).count(), likeness.iter().filter(|c| **c > SAME).count());
+    let (dead, twins) = (
+        lengths(w).iter().filter(|s| **s < DEAD_LENGTH).count(),
+        likeness.iter().filter(|c| **c > DUPLICATE_COSINE).count(),
+    );
     let mut out = Vec::new();
     if dead > 0 {
         out.push(format!(
@@ -118,7 +120,7 @@ fn feature_warnings(w: &Matrix<f64>, likeness: &[f64]) -> Vec<String> {
     }
     if twins > 0 {
         out.push(format!(
-            "{twins} of {k} features duplicate another one (cosine above {SAME}): choose fewer features, or a smaller beta"
+            "{twins} of {k} features duplicate another one (cosine above {DUPLICATE_COSINE}): choose fewer features, or a smaller beta"
         ));
     }
     out

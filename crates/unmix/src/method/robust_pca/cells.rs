@@ -1,8 +1,8 @@
 //! The rows in memory, the mask of observed cells, and sums over cells.
 
 use super::RobustPca;
-use super::pursuit::EXACT;
-use super::stable::{MAD, OUTLIER_THRESHOLD};
+use super::pursuit::NOISELESS_RESIDUAL_SHARE;
+use super::stable::{DEVIATION_PER_MAD, OUTLIER_THRESHOLD};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
@@ -12,17 +12,17 @@ use crate::run::Run;
 use crate::spectrum::check_total;
 
 /// Cells that one thread processes at a time: sums over them are added in order.
-pub(super) const PART: usize = 1 << 14;
+pub(super) const CELLS_PER_TASK: usize = 1 << 14;
 
 /// Deviations from the medians of columns, as a fraction of the cells, below which columns count as static, as those of a fixed background.
-const STATIC: f64 = 1e-6;
+const STATIC_DEVIATION_SHARE: f64 = 1e-6;
 
 /// Number of tables of the size of the rows in a fit.
-const TABLES: u64 = 8;
+const TABLES_IN_MEMORY: u64 = 8;
 
 /// Memory in bytes of a fit of `n x p` cells.
 pub(super) fn memory(n: u64, p: usize) -> u64 {
-    n.saturating_mul(p as u64).saturating_mul(8 * TABLES)
+    n.saturating_mul(p as u64).saturating_mul(8 * TABLES_IN_MEMORY)
 }
 
 /// The data of a fit.
@@ -137,7 +137,7 @@ impl Cells {
     fn measured<T: Real>(mut self, key: &str, rows: &Rows<'_, T>) -> Result<Self> {
         let p = self.x.cols();
         let largest = self.x.as_slice().iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        let parts = self.x.as_slice().chunks(PART);
+        let parts = self.x.as_slice().chunks(CELLS_PER_TASK);
         let squares: Vec<f64> = parallel::map(parts, |c| c.iter().map(|x| x * x).sum());
         let squares: f64 = squares.iter().sum();
         if largest == 0.0 {
@@ -189,7 +189,7 @@ impl Cells {
             let root = (squares / cells.len().max(1) as f64).sqrt();
             // Where most cells are equal but for noise, the deviations are of that noise, and the others would exceed all other columns.
             // Gross errors of 10,000 times the spread in a tenth of the cells make the ratio 3e-4.
-            let robust = Some(MAD * deviations[j]).filter(|spread| *spread > 1e-6 * root);
+            let robust = Some(DEVIATION_PER_MAD * deviations[j]).filter(|spread| *spread > 1e-6 * root);
             robust
                 .into_iter()
                 .chain([root])
@@ -239,7 +239,7 @@ impl Cells {
     pub(super) fn sparse_share(&self, low: &Matrix<f64>, noise: f64) -> f64 {
         let low = low.as_slice();
         let size = (low.iter().map(|x| x * x).sum::<f64>() / low.len().max(1) as f64).sqrt();
-        let cut = if noise > 0.0 { OUTLIER_THRESHOLD * noise } else { EXACT * size };
+        let cut = if noise > 0.0 { OUTLIER_THRESHOLD * noise } else { NOISELESS_RESIDUAL_SHARE * size };
         let both = self.x.as_slice().iter().zip(low).enumerate();
         let far = both.filter(|(at, (x, low))| self.has(*at) && (**x - **low).abs() > cut).count();
         far as f64 / self.n_observed.max(1) as f64
@@ -260,7 +260,7 @@ impl Cells {
     /// The scale relative to which noise is negligible: that of the deviations of cells from the medians of their columns, unless they are 0 but
     /// for rounding errors and a few columns. Offsets of columns would hide noise.
     pub(super) fn scale(&self) -> f64 {
-        if self.deviation > STATIC * self.size { self.deviation } else { self.size }
+        if self.deviation > STATIC_DEVIATION_SHARE * self.size { self.deviation } else { self.size }
     }
 
     fn median_size(&self) -> f64 {

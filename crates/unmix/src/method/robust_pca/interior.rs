@@ -4,15 +4,15 @@
 //! weighted least-squares problem for the code, with predictor and corrector (Mehrotra 1992): about 15 iterations, `O(m r²)` each,
 //! whereas the number of simplex steps is proportional to `r` and to the number of cells whose signs change.
 
-use super::l1::{Deviations, TOL, dot};
+use super::l1::{Deviations, GAP_TOL, dot};
 use crate::num::{Matrix, factor};
 
 /// Maximum number of iterations.
-const MOST: usize = 60;
+const MOST_ITERATIONS: usize = 60;
 /// Step length as a fraction of the distance to the boundary.
-const SHARE: f64 = 0.9995;
+const BOUNDARY_SHARE: f64 = 0.9995;
 /// Number of iterations before the gap is computed.
-const FIRST: usize = 6;
+const ITERATIONS_BEFORE_GAP: usize = 6;
 
 /// A point of the iteration: `a` and `s = 1 - a`, the multipliers `z` and `w` of their bounds, `m` numbers each, and the code.
 struct InteriorPoint {
@@ -32,14 +32,14 @@ struct StepDirection {
 }
 
 impl Deviations<'_> {
-    /// The code and its gap, as a fraction of `||x||_1`, at most [`TOL`]; `None` if rounding errors prevent convergence.
+    /// The code and its gap, as a fraction of `||x||_1`, at most [`GAP_TOL`]; `None` if rounding errors prevent convergence.
     pub(super) fn interior(&self, size: f64) -> Option<(Vec<f64>, f64)> {
         let mut at = self.initial(size)?;
-        for step in 0..MOST {
-            if step >= FIRST {
+        for step in 0..MOST_ITERATIONS {
+            if step >= ITERATIONS_BEFORE_GAP {
                 let y = at.a.iter().map(|a| 2.0 * a - 1.0).collect();
                 let gap = self.gap(&self.residuals(&at.code), y, size);
-                if gap <= TOL {
+                if gap <= GAP_TOL {
                     return Some((at.code, gap));
                 }
             }
@@ -164,7 +164,7 @@ fn step_lengths(at: &InteriorPoint, direction: &StepDirection) -> (f64, f64) {
     };
     let primal = most(&at.a, &direction.a, 1.0).min(most(&at.s, &direction.a, -1.0));
     let dual = most(&at.z, &direction.z, 1.0).min(most(&at.w, &direction.w, 1.0));
-    ((SHARE * primal).min(1.0), (SHARE * dual).min(1.0))
+    ((BOUNDARY_SHARE * primal).min(1.0), (BOUNDARY_SHARE * dual).min(1.0))
 }
 
 #[cfg(test)]
@@ -200,7 +200,7 @@ mod tests {
                 let (code, gap) = of.interior(size).unwrap();
                 let value = |code: &[f64]| of.residuals(code).iter().map(|l| l.abs()).sum::<f64>();
                 let (vertex, least) = of.solve();
-                assert!(gap <= TOL && least <= TOL, "{r} of {m}: {gap:e}, {least:e}");
+                assert!(gap <= GAP_TOL && least <= GAP_TOL, "{r} of {m}: {gap:e}, {least:e}");
                 assert!((value(&code) / value(&vertex) - 1.0).abs() < 1e-4, "{r} of {m}");
                 // At any scale, to the same relative accuracy.
                 let large: Vec<f64> = x.iter().map(|x| 1e6 * x).collect();
@@ -214,6 +214,6 @@ mod tests {
         assert_eq!(Deviations { v: &v, x: &[0.0; 220] }.solve_noisy(), (vec![0.0; 3], 0.0));
         let (code, x) = row(&v, 0.0, 3);
         let (found, gap) = Deviations { v: &v, x: &x }.solve_noisy();
-        assert!(gap <= TOL && found.iter().zip(&code).all(|(a, b)| (a - b).abs() < 1e-3));
+        assert!(gap <= GAP_TOL && found.iter().zip(&code).all(|(a, b)| (a - b).abs() < 1e-3));
     }
 }

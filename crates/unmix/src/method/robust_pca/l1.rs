@@ -9,16 +9,16 @@ use super::cells::{median, soft};
 use crate::num::{Matrix, factor, widest};
 
 /// Tolerance on the gap as a fraction of `||x||_1`: about the accuracy of the row space of a fit.
-pub(super) const TOL: f64 = 1e-6;
+pub(super) const GAP_TOL: f64 = 1e-6;
 /// Tolerance of ADMM on the primal and dual residual, as fractions of `||x||`, and its maximum number of iterations.
-const MET: f64 = 1e-9;
-const ALTERNATIONS: usize = 60;
+const RESIDUAL_TOL: f64 = 1e-9;
+const MOST_ALTERNATIONS: usize = 60;
 /// Iterations between two attempts to finish by least squares, and the maximum residual of exact cells, as a fraction of the median
 /// of `|x|`.
-const BETWEEN: usize = 6;
-const NEAR: f64 = 1e-3;
+const ITERATIONS_BETWEEN_ATTEMPTS: usize = 6;
+const EXACT_RESIDUAL_SHARE: f64 = 1e-3;
 /// Number of cells from which rows with noise are solved by an interior-point method.
-const LONG: usize = 200;
+const INTERIOR_POINT_CELLS: usize = 200;
 
 /// A row, and the basis of its low-rank part.
 pub(super) struct Deviations<'a> {
@@ -87,7 +87,7 @@ impl Deviations<'_> {
             return (vec![0.0; r], 0.0);
         }
         let (code, gap, met) = self.alternations(size);
-        if met && gap <= TOL {
+        if met && gap <= GAP_TOL {
             return (code, gap);
         }
         match self.pivots(&code, size) {
@@ -99,7 +99,8 @@ impl Deviations<'_> {
     /// The same for a row with noise in every cell: for many cells by an interior-point method.
     pub(super) fn solve_noisy(&self) -> (Vec<f64>, f64) {
         let size: f64 = self.x.iter().map(|x| x.abs()).sum();
-        let long = self.x.len() >= LONG && self.x.len() >= 2 * self.v.rows() && self.v.rows() > 0;
+        let long =
+            self.x.len() >= INTERIOR_POINT_CELLS && self.x.len() >= 2 * self.v.rows() && self.v.rows() > 0;
         if let Some(found) = long.then(|| self.interior(size)).flatten() {
             return found;
         }
@@ -165,10 +166,10 @@ impl Deviations<'_> {
             0.0 => size / m as f64,
             middle => middle,
         };
-        let bound = MET * dot(self.x, self.x).sqrt();
+        let bound = RESIDUAL_TOL * dot(self.x, self.x).sqrt();
         let (mut s, mut u, mut rest) = (vec![0.0; m], vec![0.0; m], vec![0.0; m]);
         let (mut code, mut met) = (Vec::new(), false);
-        for step in 1..=ALTERNATIONS {
+        for step in 1..=MOST_ALTERNATIONS {
             rest.iter_mut().zip(self.x).zip(s.iter().zip(&u)).for_each(|((r, x), (s, u))| *r = x - s - u);
             code = self.products(&rest);
             let [missed, changed] = moved(self.x, &self.fitted(&code), (&mut s, &mut u), typical);
@@ -176,7 +177,7 @@ impl Deviations<'_> {
             if met {
                 break;
             }
-            if step % BETWEEN == 0
+            if step % ITERATIONS_BETWEEN_ATTEMPTS == 0
                 && let Some((code, gap)) = self.of_exact_cells(&s, typical, size)
             {
                 return (code, gap, true);
@@ -191,7 +192,8 @@ impl Deviations<'_> {
     fn of_exact_cells(&self, sparse: &[f64], typical: f64, size: f64) -> Option<(Vec<f64>, f64)> {
         let exact: Vec<bool> = sparse.iter().map(|s| *s == 0.0).collect();
         let (first, _) = self.least_squares(&exact)?;
-        let exact: Vec<bool> = self.residuals(&first).iter().map(|l| l.abs() <= NEAR * typical).collect();
+        let exact: Vec<bool> =
+            self.residuals(&first).iter().map(|l| l.abs() <= EXACT_RESIDUAL_SHARE * typical).collect();
         let (code, gram) = self.least_squares(&exact)?;
         let left = self.residuals(&code);
         // Multipliers: signs of the residuals of other cells, and the minimum-norm ones with V y = 0 for these.
@@ -201,7 +203,7 @@ impl Deviations<'_> {
         let back = self.fitted(gram.solve_rows(&right).as_slice());
         y.iter_mut().zip(&exact).zip(back).filter(|((_, exact), _)| **exact).for_each(|((y, _), b)| *y = -b);
         let gap = self.gap(&left, y, size);
-        (gap <= TOL).then_some((code, gap))
+        (gap <= GAP_TOL).then_some((code, gap))
     }
 
     /// The code of the marked cells by least squares, and the Cholesky factor of the Gram matrix of their columns, computed as the
@@ -257,7 +259,7 @@ mod tests {
                 let x: Vec<f64> = x.iter().map(|x| scale * x).collect();
                 let (found, gap) = Deviations { v: &v, x: &x }.solve();
                 let far = found.iter().zip(&code).fold(0.0f64, |m, (a, b)| m.max((a / scale - b).abs()));
-                assert!(far < 1e-7 && gap <= TOL, "{r} of {m}: {far:e}, gap {gap:e}");
+                assert!(far < 1e-7 && gap <= GAP_TOL, "{r} of {m}: {far:e}, gap {gap:e}");
             }
         }
     }
@@ -270,7 +272,7 @@ mod tests {
                 let (_, x) = row(&v, noise, seed);
                 let of = Deviations { v: &v, x: &x };
                 let (code, gap) = of.solve();
-                assert!(gap <= TOL, "{r} of {m}: {gap:e}");
+                assert!(gap <= GAP_TOL, "{r} of {m}: {gap:e}");
                 let value = |code: &[f64]| of.residuals(code).iter().map(|l| l.abs()).sum::<f64>();
                 let (least, draws) = (value(&code), Stream::new(9, seed));
                 for t in 0..50 {

@@ -47,10 +47,10 @@ use crate::num::{Matrix, Real};
 use crate::run::Run;
 use crate::solve::Limits;
 use cells::Cells;
-use pursuit::{EXACT, Pursuit};
+use pursuit::{NOISELESS_RESIDUAL_SHARE, Pursuit};
 use serde_json::{Map, Value};
 use settings::SETTINGS;
-use stable::{ROUNDS, SETTLED, Stable};
+use stable::{MOST_ROUNDS, NOISE_CHANGE_TOL, Stable};
 use svd::Low;
 
 pub use settings::{Noise, RobustPca};
@@ -73,13 +73,13 @@ pub(super) const METHOD: Method = Method {
     spec: |given| Ok(Box::new(RobustPca::from_settings(given)?)),
     code: model::code,
     density: None,
-    memory: |n, p| vec![("alm", cells::memory(n, p).saturating_add(needs::PROGRAM))],
+    memory: |n, p| vec![("alm", cells::memory(n, p).saturating_add(needs::PROGRAM_BYTES))],
 };
 
 /// Number of iterations of the exact form, after which rows with nonzero residuals in most cells are treated as noisy.
-const TRIAL: u64 = 60;
+const TRIAL_ITERATIONS: u64 = 60;
 /// Factor of the tolerance for iterations with noise.
-const COARSER: f64 = 1e3;
+const NOISY_TOL_FACTOR: f64 = 1e3;
 
 /// Result of a fit.
 struct FitResult {
@@ -141,8 +141,11 @@ impl RobustPca {
             None => Matrix::zeros(0, p),
         };
         let alpha = self.weight(cells);
-        let stable =
-            Stable { cells, alpha, limits: Limits { tol: COARSER * self.tol, max_iter: self.max_iter } };
+        let stable = Stable {
+            cells,
+            alpha,
+            limits: Limits { tol: NOISY_TOL_FACTOR * self.tol, max_iter: self.max_iter },
+        };
         let trial = match self.noise {
             Noise::Std(std) if std > 0.0 => {
                 run.stage("low-rank and sparse part")?;
@@ -152,10 +155,10 @@ impl RobustPca {
             }
             Noise::Std(_) => None,
             // Without an estimate of the noise there is no form to change to: iterations continue until convergence.
-            Noise::Auto(_) => (stable.first_guess() > 0.0).then_some(TRIAL),
+            Noise::Auto(_) => (stable.first_guess() > 0.0).then_some(TRIAL_ITERATIONS),
         };
         run.stage("low-rank and sparse part")?;
-        let exact_below = EXACT * cells.scale();
+        let exact_below = NOISELESS_RESIDUAL_SHARE * cells.scale();
         let pursuit = |trial| Pursuit {
             cells,
             alpha,
@@ -177,7 +180,13 @@ impl RobustPca {
             return Ok(FitResult { n_iter, ..exact(found, self.tol) });
         }
         let n_iter = before + rounds.n_iter;
-        Ok(FitResult { n_iter, residual: moved, tol: SETTLED, outcome, ..noisy(rounds, SETTLED) })
+        Ok(FitResult {
+            n_iter,
+            residual: moved,
+            tol: NOISE_CHANGE_TOL,
+            outcome,
+            ..noisy(rounds, NOISE_CHANGE_TOL)
+        })
     }
 
     /// The low-rank part that the model gives back for the rows of the fit, in the row space of that of the fit. The two differ where cells
@@ -234,7 +243,7 @@ impl RobustPca {
             let units =
                 if self.standardize { "" } else { ", or standardize=true for columns in different units" };
             report.warnings.push(format!(
-                "the noise estimate did not converge in {ROUNDS} rounds, and changed by {:.0} % in the last one: give noise{units}",
+                "the noise estimate did not converge in {MOST_ROUNDS} rounds, and changed by {:.0} % in the last one: give noise{units}",
                 100.0 * found.residual
             ));
         }
@@ -267,7 +276,7 @@ impl RobustPca {
             out.push(format!("{} {have} ignored", cells.empty));
         }
         let (size, deviation) = (cells.size, cells.deviation);
-        if !self.center && deviation > 0.0 && size > OFFSET * deviation {
+        if !self.center && deviation > 0.0 && size > LARGE_OFFSET_RATIO * deviation {
             out.push(format!(
                 "cells are about {size:.3e}, and deviate from the medians of their columns by about {deviation:.3e}: tol is relative to the \
                  cells, so that parts of the size of the deviations are inaccurate; choose center=true"
@@ -291,7 +300,7 @@ impl RobustPca {
 
 /// Ratio of the cells to their deviations from the medians of columns above which there is a warning: with the default tolerance the error of the
 /// parts is then a thousandth of the deviations.
-const OFFSET: f64 = 1e4;
+const LARGE_OFFSET_RATIO: f64 = 1e4;
 
 /// Singular values and right singular vectors of a low-rank part, in the units of the scaled cells.
 fn axes(cells: &Cells, low: &Low) -> Result<(Vec<f64>, Matrix<f64>)> {
@@ -306,7 +315,7 @@ fn axes(cells: &Cells, low: &Low) -> Result<(Vec<f64>, Matrix<f64>)> {
 }
 
 /// Ratio of the largest to the median spread of a column above which columns are taken to be in different units.
-const UNITS: f64 = 100.0;
+const DIFFERENT_UNITS_RATIO: f64 = 100.0;
 
 /// The warning that columns are in different units, from their median absolute deviations.
 fn different_units(deviations: &[f64], features: &Features) -> Option<String> {
@@ -320,7 +329,7 @@ fn different_units(deviations: &[f64], features: &Features) -> Option<String> {
     order.retain(|j| deviations[*j] > f64::EPSILON * largest);
     let (most, middle) = (*order.last()?, order[order.len() / 2]);
     let ratio = deviations[most] / deviations[middle];
-    (ratio > UNITS).then(|| {
+    (ratio > DIFFERENT_UNITS_RATIO).then(|| {
         format!(
             "the median absolute deviation of column {} is {ratio:.0} times that of half of the columns, but errors and noise have one \
              unit in all columns: choose standardize=true, which divides each column by its spread",

@@ -1,7 +1,7 @@
 //! The model of the two parts, and its encoder and decoder.
 
 use super::cells::Cells;
-use super::l1::{Deviations, TOL};
+use super::l1::{Deviations, GAP_TOL};
 use super::stable::OUTLIER_THRESHOLD;
 use crate::data::Workspace;
 use crate::error::{Error, Result};
@@ -159,7 +159,7 @@ impl Encoder for Robust {
     }
 
     fn certificate(&self) -> Option<Certificate> {
-        Some(Certificate { name: "relative duality gap", tol: TOL })
+        Some(Certificate { name: "relative duality gap", tol: GAP_TOL })
     }
 
     fn in_f32(&self) -> Box<dyn RowMap<f32>> {

@@ -1,7 +1,7 @@
 //! Principal component pursuit, `min ||L||_* + alpha ||S||_1` with `L + S = X` on the observed cells: the augmented Lagrangian, whose
 //! penalty parameter increases while the primal residual is large relative to the dual one.
 
-use super::cells::{Cells, PART, soft, total};
+use super::cells::{CELLS_PER_TASK, Cells, soft, total};
 use super::svd::{Low, PartialSvd};
 use crate::error::Result;
 use crate::model::Outcome;
@@ -11,17 +11,17 @@ use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
 
 /// Tolerance on the dual residual, as a multiple of that on the primal one.
-const DUAL: f64 = 100.0;
+const DUAL_TOL_FACTOR: f64 = 100.0;
 /// Factor by which the penalty parameter increases, and its upper bound as a multiple of the initial one.
-const GROWTH: f64 = 1.5;
-const MOST: f64 = 1e7;
+const PENALTY_GROWTH: f64 = 1.5;
+const LARGEST_PENALTY_RATIO: f64 = 1e7;
 /// Iterations between two evaluations of the median residual during the test for noise, and the least factor
 /// by which it decreases if there is no noise: measured, 7 to 200 on the published designs; with noise it
 /// stays the same after 15 to 20 iterations.
-const LOOK: u64 = 5;
-const STAYS: f64 = 0.8;
+const ITERATIONS_BETWEEN_MEDIANS: u64 = 5;
+const LEAST_MEDIAN_FACTOR: f64 = 0.8;
 /// Residual, in units of the tolerance, below which several steps of subspace iteration are made.
-const CAREFUL: f64 = 20.0;
+const CAREFUL_RESIDUAL_RATIO: f64 = 20.0;
 
 /// State of the iteration: both parts, multipliers, penalty.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub(super) struct State {
     missed: f64,
     /// The median residual of the low-rank part when it was last computed, for the trial.
     left: Option<f64>,
-    /// The larger of the primal residual and the dual residual divided by [`DUAL`].
+    /// The larger of the primal residual and the dual residual divided by [`DUAL_TOL_FACTOR`].
     pub(super) residual: f64,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Pursuit<'a> {
 }
 
 /// Median absolute residual below which there is no noise, as a fraction of the scale of the cells.
-pub(super) const EXACT: f64 = 1e-4;
+pub(super) const NOISELESS_RESIDUAL_SHARE: f64 = 1e-4;
 
 impl Pursuit<'_> {
     /// Iterates from 0, starting the subspace iteration with the rows `basis`.
@@ -100,11 +100,11 @@ impl Pursuit<'_> {
 
     /// Whether the rows have noise: the median residual no longer decreases, or has not decreased enough after `most` iterations.
     fn is_noisy(&self, at: &mut State, n_iter: u64, most: u64) -> bool {
-        if n_iter < 2 * LOOK || !n_iter.is_multiple_of(LOOK) {
+        if n_iter < 2 * ITERATIONS_BETWEEN_MEDIANS || !n_iter.is_multiple_of(ITERATIONS_BETWEEN_MEDIANS) {
             return false;
         }
         let left = self.left(at);
-        let stays = n_iter == most || at.left.is_some_and(|before| left > STAYS * before);
+        let stays = n_iter == most || at.left.is_some_and(|before| left > LEAST_MEDIAN_FACTOR * before);
         at.left = Some(left);
         stays && left > self.exact_below
     }
@@ -122,7 +122,7 @@ impl Pursuit<'_> {
             sparse: Matrix::zeros(n, p),
             dual: Matrix::from_vec(n, p, x.as_slice().iter().map(|x| x / size).collect()),
             mu,
-            most: MOST * mu,
+            most: LARGEST_PENALTY_RATIO * mu,
             partial,
             missed: f64::INFINITY,
             left: None,
@@ -136,25 +136,26 @@ impl Pursuit<'_> {
         let x = &self.cells.x;
         let mut z = Matrix::zeros(x.rows(), x.cols());
         // A missing cell has x and dual 0, and sparse = -low, which leaves the low-rank part unchanged.
-        let parts = z.as_mut_slice().chunks_mut(PART).zip(x.as_slice().chunks(PART));
-        let parts = parts.zip(sparse.as_slice().chunks(PART)).zip(dual.as_slice().chunks(PART));
+        let parts = z.as_mut_slice().chunks_mut(CELLS_PER_TASK).zip(x.as_slice().chunks(CELLS_PER_TASK));
+        let parts =
+            parts.zip(sparse.as_slice().chunks(CELLS_PER_TASK)).zip(dual.as_slice().chunks(CELLS_PER_TASK));
         parallel::each(parts, |(((z, x), s), y)| {
             for (((z, x), s), y) in z.iter_mut().zip(x).zip(s).zip(y) {
                 *z = x - s + y / mu;
             }
         });
         // Near the end, singular values near the threshold must be accurate, because they determine the rank.
-        let steps = if residual <= CAREFUL * self.limits.tol { 3 } else { 1 };
+        let steps = if residual <= CAREFUL_RESIDUAL_RATIO * self.limits.tol { 3 } else { 1 };
         let low = partial.shrunk(&z, 1.0 / mu, steps)?;
         drop(z);
         let [missed, changed, duals, ones] = self.split(&low.full(), &mut sparse, &mut dual, mu);
         let missed = missed.sqrt();
         let primal = missed / self.cells.norm;
         let change = if duals > 0.0 { mu * (changed / duals).sqrt() } else { 0.0 };
-        let grows = DUAL * primal > change;
+        let grows = DUAL_TOL_FACTOR * primal > change;
         let value = low.values.iter().sum::<f64>() + self.alpha * ones;
-        let mu = if grows { (mu * GROWTH).min(most) } else { mu };
-        let residual = primal.max(change / DUAL);
+        let mu = if grows { (mu * PENALTY_GROWTH).min(most) } else { mu };
+        let residual = primal.max(change / DUAL_TOL_FACTOR);
         Ok((State { low, sparse, dual, mu, most, partial, missed, left, residual }, value))
     }
 
@@ -168,17 +169,29 @@ impl Pursuit<'_> {
         mu: f64,
     ) -> [f64; 4] {
         let threshold = self.alpha / mu;
-        let rows = self.cells.x.as_slice().chunks(PART).zip(low.as_slice().chunks(PART)).enumerate();
-        let parts = sparse.as_mut_slice().chunks_mut(PART).zip(dual.as_mut_slice().chunks_mut(PART));
+        let rows = self
+            .cells
+            .x
+            .as_slice()
+            .chunks(CELLS_PER_TASK)
+            .zip(low.as_slice().chunks(CELLS_PER_TASK))
+            .enumerate();
+        let parts = sparse
+            .as_mut_slice()
+            .chunks_mut(CELLS_PER_TASK)
+            .zip(dual.as_mut_slice().chunks_mut(CELLS_PER_TASK));
         let sums = parallel::map(parts.zip(rows), |((s, y), (part, (x, low)))| {
             match self.cells.observed.is_empty() {
                 true => widest(
                     #[inline(always)]
                     || divided((s, y), (x, low), (mu, threshold)),
                 ),
-                false => {
-                    divided_where(&self.cells.observed[part * PART..], (s, y), (x, low), (mu, threshold))
-                }
+                false => divided_where(
+                    &self.cells.observed[part * CELLS_PER_TASK..],
+                    (s, y),
+                    (x, low),
+                    (mu, threshold),
+                ),
             }
         });
         total(&sums)

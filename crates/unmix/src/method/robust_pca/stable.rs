@@ -6,7 +6,7 @@
 //! `m ||L||_*` plus Huber's function of the residuals, whose gradient is `-clip(X - L, ±m alpha)` with Lipschitz constant 1: half of that
 //! for both parts together, with half of the memory.
 
-use super::cells::{Cells, PART, soft, total};
+use super::cells::{CELLS_PER_TASK, Cells, soft, total};
 use super::svd::{Low, PartialSvd};
 use crate::error::Result;
 use crate::model::Outcome;
@@ -19,14 +19,14 @@ use serde::{Deserialize, Serialize};
 /// Distance from the low-rank part, in standard deviations of the noise, above which a cell belongs to the sparse part.
 pub(super) const OUTLIER_THRESHOLD: f64 = 4.5;
 /// The weight of both parts, in units of the spectral norm of the noise: with 1.3 the rank was too large by 1 in 2 of 22 runs.
-const MARGIN: f64 = 1.5;
+const NOISE_WEIGHT_FACTOR: f64 = 1.5;
 /// Ratio of standard deviation and median absolute deviation of a Gaussian.
-pub(super) const MAD: f64 = 1.4826;
+pub(super) const DEVIATION_PER_MAD: f64 = 1.4826;
 /// Relative change of the estimated noise at which it has converged, and the maximum number of rounds.
-pub(super) const SETTLED: f64 = 0.02;
-pub(super) const ROUNDS: u64 = 8;
+pub(super) const NOISE_CHANGE_TOL: f64 = 0.02;
+pub(super) const MOST_ROUNDS: u64 = 8;
 /// Stopping rule of a refit: relative change, and maximum number of iterations.
-const REFIT: Limits = Limits { tol: 1e-9, max_iter: 200 };
+const REFIT_LIMITS: Limits = Limits { tol: 1e-9, max_iter: 200 };
 
 /// Result of a fit with noise.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -74,7 +74,7 @@ impl Stable<'_> {
         basis: &Matrix<f64>,
         run: &Run<'_>,
     ) -> Result<(StableResult, f64, Outcome)> {
-        let limits = Limits { tol: SETTLED, max_iter: ROUNDS };
+        let limits = Limits { tol: NOISE_CHANGE_TOL, max_iter: MOST_ROUNDS };
         let (mut steps, mut at) =
             Steps::begin(run, "noise", limits, || Ok(None::<(StableResult, Matrix<f64>)>))?;
         let moved = |at: &Option<(StableResult, Matrix<f64>)>| {
@@ -109,7 +109,7 @@ impl Stable<'_> {
 
     /// Initial estimate of the standard deviation: the median absolute deviation of cells from the medians of their columns.
     pub(super) fn first_guess(&self) -> f64 {
-        MAD * self.cells.deviation
+        DEVIATION_PER_MAD * self.cells.deviation
     }
 
     /// Fits both parts for noise of standard deviation `std`, then refits the low-rank part to the cells that are not in the sparse one.
@@ -127,7 +127,7 @@ impl Stable<'_> {
         run: &Run<'_>,
     ) -> Result<(StableResult, Matrix<f64>)> {
         let (n, p) = (self.cells.x.rows() as f64, self.cells.x.cols() as f64);
-        let weight = MARGIN * (n.sqrt() + p.sqrt()) * self.cells.share().sqrt() * std;
+        let weight = NOISE_WEIGHT_FACTOR * (n.sqrt() + p.sqrt()) * self.cells.share().sqrt() * std;
         let (at, outcome, n_iter, objective) = self.penalised(weight, basis, start, run)?;
         let threshold = OUTLIER_THRESHOLD * std;
         let kept: Vec<bool> = {
@@ -140,7 +140,7 @@ impl Stable<'_> {
         let r = low.rank() as f64;
         let left = (free - r * (n + p - r)).max(1.0);
         let spread = self.cells.median_of(&low.full(), |x, low| (x - low).abs());
-        let std_left = MAD * spread * (free / left).sqrt();
+        let std_left = DEVIATION_PER_MAD * spread * (free / left).sqrt();
         Ok((StableResult { low, used: std, std: std_left, outcome, n_iter, residual, objective }, now))
     }
 
@@ -184,10 +184,13 @@ impl Stable<'_> {
         let bound = weight * self.alpha;
         // A gradient step from `ahead`.
         let mut point = ahead.clone();
-        let parts = point.as_mut_slice().chunks_mut(PART).zip(self.cells.x.as_slice().chunks(PART));
+        let parts = point
+            .as_mut_slice()
+            .chunks_mut(CELLS_PER_TASK)
+            .zip(self.cells.x.as_slice().chunks(CELLS_PER_TASK));
         parallel::each(parts.enumerate(), |(part, (l, x))| {
             for (i, (l, x)) in l.iter_mut().zip(x).enumerate() {
-                if self.cells.has(part * PART + i) {
+                if self.cells.has(part * CELLS_PER_TASK + i) {
                     *l += (x - *l).clamp(-bound, bound);
                 }
             }
@@ -209,9 +212,9 @@ impl Stable<'_> {
     fn compared(&self, now: &Matrix<f64>, before: &Matrix<f64>, ahead: &Matrix<f64>, bound: f64) -> [f64; 4] {
         fn cut(m: &Matrix<f64>, part: usize) -> &[f64] {
             let all = m.as_slice();
-            &all[part * PART..((part + 1) * PART).min(all.len())]
+            &all[part * CELLS_PER_TASK..((part + 1) * CELLS_PER_TASK).min(all.len())]
         }
-        let parts = self.cells.x.as_slice().len().div_ceil(PART);
+        let parts = self.cells.x.as_slice().len().div_ceil(CELLS_PER_TASK);
         let sums = parallel::map(0..parts, |part| {
             let mut sums = [0.0; 4];
             let (l, before, ahead, x) =
@@ -220,7 +223,7 @@ impl Stable<'_> {
                 let change = l[i] - before[i];
                 sums[0] += change * change;
                 sums[1] += (ahead[i] - l[i]) * change;
-                if self.cells.has(part * PART + i) {
+                if self.cells.has(part * CELLS_PER_TASK + i) {
                     let sparse = soft(x[i] - l[i], bound);
                     sums[0] += (sparse - soft(x[i] - before[i], bound)).powi(2);
                     sums[2] += (x[i] - l[i] - sparse).powi(2);
@@ -240,17 +243,20 @@ impl Stable<'_> {
             return Ok(low);
         }
         let first = || Ok(Refit { low, partial, residual: f64::INFINITY });
-        let (mut steps, mut at) = Steps::begin(run, "refit", REFIT, first)?;
+        let (mut steps, mut at) = Steps::begin(run, "refit", REFIT_LIMITS, first)?;
         while steps.ending(at.residual).is_none() {
             let mut filled = at.low.full();
             let before = filled.clone();
-            let parts = filled.as_mut_slice().chunks_mut(PART).zip(self.cells.x.as_slice().chunks(PART));
-            parallel::each(parts.zip(kept.chunks(PART)), |((f, x), kept)| {
+            let parts = filled
+                .as_mut_slice()
+                .chunks_mut(CELLS_PER_TASK)
+                .zip(self.cells.x.as_slice().chunks(CELLS_PER_TASK));
+            parallel::each(parts.zip(kept.chunks(CELLS_PER_TASK)), |((f, x), kept)| {
                 f.iter_mut().zip(x).zip(kept).filter(|(_, kept)| **kept).for_each(|((f, x), _)| *f = *x);
             });
             let low = at.partial.leading(&filled, r)?;
             let after = low.full();
-            let both = after.as_slice().chunks(PART).zip(before.as_slice().chunks(PART));
+            let both = after.as_slice().chunks(CELLS_PER_TASK).zip(before.as_slice().chunks(CELLS_PER_TASK));
             let square = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
             let [moved] = total(&parallel::map(both, |(a, b)| [square(a, b)]));
             at = Refit { low, partial: at.partial, residual: moved.sqrt() / self.cells.norm };
@@ -262,8 +268,8 @@ impl Stable<'_> {
 
 /// `ahead = now + momentum (now - before)`.
 fn extrapolate(ahead: &mut Matrix<f64>, now: &Matrix<f64>, before: &Matrix<f64>, momentum: f64) {
-    let parts = ahead.as_mut_slice().chunks_mut(PART).zip(now.as_slice().chunks(PART));
-    parallel::each(parts.zip(before.as_slice().chunks(PART)), |((a, n), b)| {
+    let parts = ahead.as_mut_slice().chunks_mut(CELLS_PER_TASK).zip(now.as_slice().chunks(CELLS_PER_TASK));
+    parallel::each(parts.zip(before.as_slice().chunks(CELLS_PER_TASK)), |((a, n), b)| {
         a.iter_mut().zip(n).zip(b).for_each(|((a, n), b)| *a = n + momentum * (n - b));
     });
 }

@@ -7,15 +7,15 @@ use crate::num::{Matrix, factor};
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of rows or columns for which all singular values are computed.
-const SMALL: usize = 48;
+const SMALL_SIZE: usize = 48;
 /// Number of vectors in addition to those above the threshold.
-const BESIDE: usize = 8;
+const EXTRA_VECTORS: usize = 8;
 /// Minimum number of vectors below the threshold for a block to be complete.
-const SPARE: usize = 4;
+const LEAST_SPARE_VECTORS: usize = 4;
 
 /// Minimum threshold, as a fraction of the largest singular value, for which singular values are computed from the Gram matrix: their
 /// squares have errors of a rounding error of the largest, so values at the threshold are accurate to eight digits.
-const PRODUCTS: f64 = 1e-4;
+const GRAM_THRESHOLD_SHARE: f64 = 1e-4;
 
 /// `left right`, with orthonormal rows `right`: `n x r` and `r x p`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -105,9 +105,9 @@ impl PartialSvd {
     /// subspace iteration.
     pub(super) fn shrunk(&mut self, z: &Matrix<f64>, threshold: f64, steps: usize) -> Result<Low> {
         let least = z.rows().min(z.cols());
-        let mut k = (self.basis.rows().max(1) + BESIDE).min(least);
+        let mut k = (self.basis.rows().max(1) + EXTRA_VECTORS).min(least);
         loop {
-            if least <= SMALL || 3 * k > least {
+            if least <= SMALL_SIZE || 3 * k > least {
                 let all = match by_products(z, threshold)? {
                     Some(found) => found,
                     None => all_of(z)?,
@@ -121,8 +121,8 @@ impl PartialSvd {
                 found = ritz(z, &found.right)?;
             }
             let r = above(&found.values, threshold);
-            if r + SPARE <= k {
-                self.basis = found.right.clone().top_rows(r + SPARE);
+            if r + LEAST_SPARE_VECTORS <= k {
+                self.basis = found.right.clone().top_rows(r + LEAST_SPARE_VECTORS);
                 return Ok(first(found, r, threshold));
             }
             self.basis = found.right;
@@ -133,8 +133,8 @@ impl PartialSvd {
     /// The first `r` singular values, by one step from the last vectors.
     pub(super) fn leading(&mut self, z: &Matrix<f64>, r: usize) -> Result<Low> {
         let least = z.rows().min(z.cols());
-        let k = (r + SPARE).min(least);
-        let found = match least <= SMALL || 3 * k > least {
+        let k = (r + LEAST_SPARE_VECTORS).min(least);
+        let found = match least <= SMALL_SIZE || 3 * k > least {
             true => all_of(z)?,
             false => ritz(z, &self.block(k))?,
         };
@@ -193,7 +193,7 @@ fn ritz(z: &Matrix<f64>, block: &Matrix<f64>) -> Result<Ritz> {
 /// are small.
 fn by_products(z: &Matrix<f64>, threshold: f64) -> Result<Option<Ritz>> {
     let (wide, least) = (z.rows() <= z.cols(), z.rows().min(z.cols()));
-    if least <= SMALL {
+    if least <= SMALL_SIZE {
         return Ok(None);
     }
     let products = match wide {
@@ -205,10 +205,11 @@ fn by_products(z: &Matrix<f64>, threshold: f64) -> Result<Option<Ritz>> {
     };
     let (squares, vectors) = factor::eigh(&products)?;
     let mut values: Vec<f64> = squares.iter().map(|s| s.max(0.0).sqrt()).collect();
-    if threshold < PRODUCTS * values[0] || values[0] == 0.0 {
+    if threshold < GRAM_THRESHOLD_SHARE * values[0] || values[0] == 0.0 {
         return Ok(None);
     }
-    let k = (above(&values, threshold) + SPARE).min(above(&values, PRODUCTS * values[0]));
+    let k = (above(&values, threshold) + LEAST_SPARE_VECTORS)
+        .min(above(&values, GRAM_THRESHOLD_SHARE * values[0]));
     values.truncate(k);
     let axes = vectors.top_rows(k);
     if !wide {

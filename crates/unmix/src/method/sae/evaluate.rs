@@ -18,11 +18,11 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// Cosine above which two atoms are near-duplicates.
-const NEAR: f64 = 0.9;
+const DUPLICATE_COSINE: f64 = 0.9;
 /// Maximum number of rows that are coded by orthogonal matching pursuit.
-const PURSUED: u64 = 2048;
+const MOST_PURSUED_ROWS: u64 = 2048;
 /// Rows that one thread codes at a time.
-const TASK: usize = 32;
+const ROWS_PER_TASK: usize = 32;
 
 /// Quality of the reconstruction by a sparse autoencoder, and use of its units.
 ///
@@ -118,8 +118,9 @@ pub fn evaluate<T: Real>(model: &Model, rows: &mut Rows<'_, T>, run: &Run<'_>) -
     let k = (sums.l0().round() as usize).min(rows.n_features()).min(n as usize);
     let fvu_pca = fvu_pca(k, rows, run)?;
     run.stage("pursuit")?;
-    let x = rows.picked(chosen(n, PURSUED, run.seed), run)?;
-    let (pursued, near) = on_pool(run.threads, || (gather.pursued(&x), near_duplicates(&gather.atoms, NEAR)));
+    let x = rows.picked(chosen(n, MOST_PURSUED_ROWS, run.seed), run)?;
+    let (pursued, near) =
+        on_pool(run.threads, || (gather.pursued(&x), near_duplicates(&gather.atoms, DUPLICATE_COSINE)));
     let units = sums.fired.len().max(1) as f64;
     Ok(Evaluation {
         n_samples: n,
@@ -251,7 +252,8 @@ impl<T: Real> GatherEvaluation<'_, T> {
             }
             out
         };
-        let parts: Vec<PursuitErrors> = parallel::map_with(x.chunks(TASK * p), Default::default, part);
+        let parts: Vec<PursuitErrors> =
+            parallel::map_with(x.chunks(ROWS_PER_TASK * p), Default::default, part);
         parts.into_iter().fold(PursuitErrors::default(), |a, b| PursuitErrors {
             n: a.n + b.n,
             about: a.about + b.about,

@@ -14,14 +14,14 @@ use crate::num::Real;
 use crate::run::Run;
 
 /// Fraction of the steps over which the learning rate increases at the start, and over which it decreases at the end.
-const RISE: f64 = 0.05;
-const FALL: f64 = 0.2;
+const WARM_UP_SHARE: f64 = 0.05;
+const DECAY_SHARE: f64 = 0.2;
 /// Maximum number of dead units in the auxiliary code.
-const AUXK: usize = 512;
+const MOST_AUXILIARY_UNITS: usize = 512;
 
 /// Options of the gradient, for rows of `p` numbers and initial thresholds of `level`.
 pub(super) fn terms_of(activation: Activation, resolved: &Resolved, level: f64, p: usize) -> Terms {
-    let auxk = (p / 2).clamp(1, AUXK);
+    let auxk = (p / 2).clamp(1, MOST_AUXILIARY_UNITS);
     Terms { activation, l0: resolved.l0, bandwidth: BANDWIDTH * level, auxk }
 }
 
@@ -30,8 +30,8 @@ impl SparseAutoencoder {
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite, fewer than two rows, no column that varies, `l0` above the number of units, `alpha` together
-    /// with an activation that sets the number of active units, a loss that diverges, errors of the source.
+    /// Numbers that are not finite, fewer than two rows, no column that varies, `l0` above the number of units, `alpha` with an activation
+    /// that has no penalty ('topk', 'batch-topk'), a loss that diverges, errors of the source.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin_given(self, &[("dict_init", self.dict_init.as_ref())], rows, run)?;
         check_n_rows(METHOD.key, rows.n_counted(), rows.origin(), "give more rows")?;
@@ -112,7 +112,7 @@ impl SparseAutoencoder {
         let trainer = Trainer {
             optimiser: Optimiser::Adam,
             learning_rate: resolved.rate,
-            schedule: Schedule::Plateau { rise: part(RISE), fall: part(FALL) },
+            schedule: Schedule::Plateau { rise: part(WARM_UP_SHARE), fall: part(DECAY_SHARE) },
             max_epochs: self.max_epochs,
             patience: None,
         };

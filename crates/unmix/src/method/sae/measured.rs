@@ -9,11 +9,11 @@ use crate::num::{Matrix, Real};
 use crate::run::Run;
 
 /// Maximum number of rows on which use, residual and density of a fitted model are measured.
-const MEASURED: u64 = 1 << 15;
+const MOST_MEASURED_ROWS: u64 = 1 << 15;
 /// The same once the fit has been ended early, by its time limit or its observer: as many as of a stream.
-const LATE: u64 = 1024;
+const MOST_MEASURED_ROWS_LATE: u64 = 1024;
 /// Number of products up to which this is not shortened.
-const SHORT: u64 = 1 << 31;
+const MOST_QUICK_PRODUCTS: u64 = 1 << 31;
 
 /// Use of the units, and the residual.
 pub(in crate::method) struct Measured<T> {
@@ -40,7 +40,8 @@ pub(in crate::method) fn measured<T: Real>(
     run.stage("use")?;
     let n = rows.n_rows().unwrap_or(0);
     let sample = |count: u64| rows.picked(chosen(n, count, run.seed), run);
-    let (all, late) = (n.min(MEASURED), n.min(rows_when_late(encoder.n_codes(), encoder.n_features())));
+    let (all, late) =
+        (n.min(MOST_MEASURED_ROWS), n.min(rows_when_late(encoder.n_codes(), encoder.n_features())));
     let map = map_of::<T>(encoder);
     if late == all || !run.ends_early() {
         let x = sample(all)?;
@@ -62,7 +63,7 @@ pub(in crate::method) fn measured<T: Real>(
 /// Number of rows on which `m` units of `p` numbers are measured once the fit has been ended early.
 fn rows_when_late(m: usize, p: usize) -> u64 {
     let each = (m as u64).saturating_mul(p as u64).max(1);
-    (SHORT / each).clamp(LATE, MEASURED)
+    (MOST_QUICK_PRODUCTS / each).clamp(MOST_MEASURED_ROWS_LATE, MOST_MEASURED_ROWS)
 }
 
 #[cfg(test)]
@@ -71,8 +72,8 @@ mod tests {
 
     #[test]
     fn small_models_are_measured_on_all_rows_of_the_sample() {
-        assert_eq!(rows_when_late(256, 64), MEASURED);
+        assert_eq!(rows_when_late(256, 64), MOST_MEASURED_ROWS);
         assert_eq!(rows_when_late(16384, 64), 2048);
-        assert_eq!([rows_when_late(50_000, 64), rows_when_late(usize::MAX, 2)], [LATE; 2]);
+        assert_eq!([rows_when_late(50_000, 64), rows_when_late(usize::MAX, 2)], [MOST_MEASURED_ROWS_LATE; 2]);
     }
 }

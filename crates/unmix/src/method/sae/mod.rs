@@ -68,11 +68,12 @@ pub(super) const METHOD: Method = Method {
     spec: |given| Ok(Box::new(SparseAutoencoder::from_settings(given)?)),
     code: model::code,
     density: None,
-    memory: |_, p| {
+    memory: |n, p| {
         // By default there are four units for each column.
-        let of_units = |m: u64| super::needs::of_fit(m / 4, p, 70);
+        let of_units =
+            |m: u64| start::memory_by_default((n, p), m).saturating_add(super::needs::PROGRAM_BYTES);
         let mut solvers = vec![("adam", of_units(4 * p as u64))];
-        if p > WIDE {
+        if p > WIDE_COLUMNS {
             solvers.push(("adam with 1024 units", of_units(1024)));
         }
         solvers
@@ -81,7 +82,7 @@ pub(super) const METHOD: Method = Method {
 
 /// Number of columns above which memory is also estimated for a fit of fewer units: the default number, four for each column, needs more memory
 /// than most machines have, and rows as wide as whole pictures are fitted by fewer.
-const WIDE: usize = 8192;
+const WIDE_COLUMNS: usize = 8192;
 
 impl SparseAutoencoder {
     /// From settings by name.

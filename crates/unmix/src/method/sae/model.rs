@@ -144,14 +144,14 @@ pub(super) fn encoder(
 pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let spec = SparseAutoencoder::from_settings(settings)?;
     let m = require(tensors, "components", &[None, None])?.shape()[0];
-    // Only the number of active units is needed, and `alpha` may be set although fits refuse it.
     let l0 = spec.active(m)?;
     let (encoder, atoms, mean) = encoder(spec.activation, l0, tensors)?;
     Code::new(encoder, LinearDecoder::new(mean, atoms))
 }
 
 impl SparseAutoencoder {
-    /// Number of active units per row, of `m` units, if it is a setting; else 1, which has no effect.
+    /// Number of active units per row, of `m` units, if it is a setting; else 1, which has no effect. Without `alpha`, which is in files of versions
+    /// that ignored it with these activations: their models are read, although a fit with these settings is refused.
     pub(super) fn active(&self, m: usize) -> Result<usize> {
         match self.activation.counts() {
             true => Ok(Self { n_components: Some(m), alpha: None, ..self.clone() }.resolved(1, None)?.l0),
@@ -161,7 +161,7 @@ impl SparseAutoencoder {
 }
 
 /// Relative deviation from `l0` above which there is a warning.
-const FAR: f64 = 0.25;
+const LARGE_L0_DEVIATION: f64 = 0.25;
 
 impl SparseAutoencoder {
     pub(super) fn model<T: Real>(
@@ -257,7 +257,11 @@ impl SparseAutoencoder {
                  choose more epochs, a lower learning_rate, or fewer active units per row"
             ));
         }
-        if self.alpha.is_none() && l0 > 0.0 && (l0 / wanted - 1.0).abs() > FAR && !self.activation.counts() {
+        if self.alpha.is_none()
+            && l0 > 0.0
+            && (l0 / wanted - 1.0).abs() > LARGE_L0_DEVIATION
+            && !self.activation.counts()
+        {
             out.push(format!(
                 "{l0:.1} units are active per row, but l0={wanted} was requested; choose more epochs, or set alpha"
             ));

@@ -25,9 +25,8 @@ settings! {
         pub l0: L0 = "auto", Kind::AnyOf(&[Kind::at_least(1), Kind::AUTO]), such_as("32"), only(COUNTED);
         /// Weight of the penalty relative to `1/2 ||x - decode(z)||²`, where rows are divided by their scale if `normalize` is true. The penalty is
         /// the sum of the codes, for 'jumprelu' their number, for 'gated' the sum of the rectified gates. Instead of `l0`, which for
-        /// 'jumprelu' still determines the initial thresholds; 'topk' and 'batch-topk'
-        /// have no penalty.
-        pub alpha: Option<f64> = null, Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]), such_as("0.1"), only(PENALISED);
+        /// 'jumprelu' still determines the initial thresholds; refused with 'topk' and 'batch-topk', which have no penalty.
+        pub alpha: Option<f64> = null, Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]), such_as("0.1");
         /// Initial atoms: 'random' for standard normal entries, 'data' for random centred rows, with which different seeds agree better but the residual is
         /// larger.
         pub init: Init = "random", Kind::Words(Init::NAMES);
@@ -99,8 +98,5 @@ choices! {
     }
 }
 
-/// Activations with a penalty.
-const PENALISED: &[&[Condition]] = &[&[("activation", &["\"relu\"", "\"jumprelu\"", "\"gated\""])]];
-/// Activations for which `l0` has an effect: it determines initial thresholds, too.
-const COUNTED: &[&[Condition]] =
-    &[&[("alpha", &["null"])], &[("activation", &["\"topk\"", "\"batch-topk\"", "\"jumprelu\""])]];
+/// Cases in which `l0` has an effect: with a given penalty it determines the initial thresholds only.
+const COUNTED: &[&[Condition]] = &[&[("alpha", &["null"])], &[("activation", &["\"jumprelu\""])]];

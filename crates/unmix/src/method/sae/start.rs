@@ -14,15 +14,15 @@ use crate::stats::{GatherLengths, GatherMoments};
 use serde::{Deserialize, Serialize};
 
 /// Number of rows from which dead units are resampled and initial atoms are chosen.
-const SAMPLE: u64 = 4096;
+const SAMPLED_ROWS: u64 = 4096;
 /// Default number of active units per row, and its maximum as a fraction of the number of units.
-const ACTIVE: usize = 32;
-const EIGHTH: usize = 8;
+const DEFAULT_ACTIVE_UNITS: usize = 32;
+const LEAST_UNITS_PER_ACTIVE: usize = 8;
 /// Default learning rate, and the number of units up to which it applies.
-const RATE: f64 = 3e-3;
-const UNITS: f64 = 1536.0;
+const DEFAULT_RATE: f64 = 3e-3;
+const UNITS_OF_DEFAULT_RATE: f64 = 1536.0;
 /// Random stream of the choice of rows.
-const CHOSEN: u64 = 0x7361_6533;
+const CHOICE_STREAM: u64 = 0x7361_6533;
 
 /// Centre and scale of the rows of a fit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -45,16 +45,26 @@ pub(super) struct Resolved {
 }
 
 impl SparseAutoencoder {
+    /// Rejects the weight of a penalty with an activation that has none: the number of active units is set directly, and a weight that is ignored
+    /// would be taken for what determines it.
+    fn check_penalty(&self) -> Result<()> {
+        let Some(alpha) = self.alpha.filter(|_| self.activation.counts()) else { return Ok(()) };
+        let why = format!("activation={} has no penalty, whose weight alpha is", quoted(self.activation));
+        let remedy = "set l0, the number of active units per row, in its place, or choose activation='relu', 'gated' or 'jumprelu'";
+        Err(Error::setting("alpha", alpha, why, remedy))
+    }
+
     /// Resolves the sizes and settings for rows of `p` columns; `given` is the number of initial atoms, if there are any.
     ///
     /// # Errors
     ///
-    /// No unit; `l0` above the number of units. That it is at least 1 is checked with the other settings.
+    /// No unit; `l0` above the number of units; `alpha` without a penalty. That `l0` is at least 1 is checked with the other settings.
     pub(super) fn resolved(&self, p: usize, given: Option<usize>) -> Result<Resolved> {
+        self.check_penalty()?;
         let m = self.n_components.or(given).unwrap_or(4 * p);
         check_count(m, 1..=usize::MAX, String::new)?;
         let l0 = match self.l0 {
-            L0::Auto(_) => (m / EIGHTH).clamp(1, ACTIVE),
+            L0::Auto(_) => (m / LEAST_UNITS_PER_ACTIVE).clamp(1, DEFAULT_ACTIVE_UNITS),
             L0::Number(l0) if l0 > m => {
                 let why = format!("must be at most n_components, which is {m}");
                 return Err(Error::setting("l0", l0, why, format!("choose a number from 1 to {m}")));
@@ -63,7 +73,7 @@ impl SparseAutoencoder {
         };
         let rate = match self.learning_rate {
             LearningRate::Number(rate) => rate,
-            LearningRate::Auto(_) => RATE * (UNITS / m as f64).sqrt().min(1.0),
+            LearningRate::Auto(_) => DEFAULT_RATE * (UNITS_OF_DEFAULT_RATE / m as f64).sqrt().min(1.0),
         };
         let dead = match self.dead_unit {
             DeadUnit::Auto if self.activation.counts() => DeadUnit::Auxk,
@@ -75,13 +85,18 @@ impl SparseAutoencoder {
 
     /// Rejects tables that do not fit in memory.
     pub(super) fn check_size(&self, m: usize, p: usize, dtype: Dtype) -> Result<()> {
-        let (m, p, size) = (m as u64, p as u64, dtype.size() as u64);
-        let tables = m.saturating_mul(p).saturating_mul(10 * size.max(5));
         check_memory(
             &format!("a sparse autoencoder of {m} units of {p} numbers"),
-            tables.saturating_add((self.batch_size as u64).saturating_mul(m + 3 * p).saturating_mul(size)),
+            self.memory((m as u64, p as u64), dtype.size() as u64),
             "choose fewer units (n_components), a smaller batch_size, or fewer columns",
         )
+    }
+
+    /// Bytes of a fit of `m` units of `p` numbers of `size` bytes: parameters, their gradients and moments, the model and its file, and a mini-batch.
+    fn memory(&self, (m, p): (u64, u64), size: u64) -> u64 {
+        let tables = m.saturating_mul(p).saturating_mul(10 * size.max(5));
+        let row = m.saturating_add(p.saturating_mul(3));
+        tables.saturating_add((self.batch_size as u64).saturating_mul(row).saturating_mul(size))
     }
 
     /// Mean and scale of the rows.
@@ -123,7 +138,7 @@ impl SparseAutoencoder {
     ) -> Result<Vec<T>> {
         let n = rows.n_rows().unwrap_or(0);
         let by_rows = self.init == Init::Data && self.dict_init.is_none();
-        let count = if by_rows { SAMPLE.max(m as u64) } else { SAMPLE };
+        let count = if by_rows { SAMPLED_ROWS.max(m as u64) } else { SAMPLED_ROWS };
         let mut out = rows.picked(chosen(n, count, run.seed), run)?;
         for row in out.chunks_exact_mut(rows.n_features()) {
             for (x, mean) in row.iter_mut().zip(&scaling.mean) {
@@ -180,7 +195,7 @@ impl SparseAutoencoder {
             }
             None if self.init == Init::Data => {
                 let mut order: Vec<u64> = (0..(sample.len() / p) as u64).collect();
-                Stream::new(seed, CHOSEN + 1).shuffle(0, &mut order);
+                Stream::new(seed, CHOICE_STREAM + 1).shuffle(0, &mut order);
                 let rows = order.iter().take(m);
                 let rows = rows.flat_map(|i| &sample[*i as usize * p..(*i as usize + 1) * p]);
                 random_atoms(m, p, &rows.map(|x| x.to_f64()).collect::<Vec<f64>>(), seed)
@@ -215,6 +230,12 @@ impl SparseAutoencoder {
     }
 }
 
+/// Bytes of a fit of `m` units with the default settings to `n` rows of `p` numbers in double precision, with its sample of the rows.
+pub(super) fn memory_by_default((n, p): (u64, usize), m: u64) -> u64 {
+    let sample = n.min(SAMPLED_ROWS).saturating_mul(p as u64).saturating_mul(8);
+    SparseAutoencoder::default().memory((m, p as u64), 8).saturating_add(sample)
+}
+
 /// The name of an activation as in messages, in quotation marks.
 pub(super) fn quoted(activation: Activation) -> String {
     serde_json::to_value(activation).map_or(String::new(), |v| v.to_string().replace('"', "'"))
@@ -226,7 +247,7 @@ pub(in crate::method) fn chosen(n: u64, count: u64, seed: u64) -> Vec<u64> {
         return (0..n).collect();
     }
     // One row of each of `count` runs of consecutive rows: no list of all rows is needed.
-    let draws = Stream::new(seed, CHOSEN);
+    let draws = Stream::new(seed, CHOICE_STREAM);
     let border = |i: u64| (u128::from(i) * u128::from(n) / u128::from(count)) as u64;
     (0..count)
         .map(|i| {
@@ -237,7 +258,7 @@ pub(in crate::method) fn chosen(n: u64, count: u64, seed: u64) -> Vec<u64> {
 }
 
 /// Initial thresholds as a fraction of the level.
-pub(super) const HALF: f64 = 0.5;
+pub(super) const INITIAL_THRESHOLD_SHARE: f64 = 0.5;
 /// Bandwidth of the kernel for thresholds, relative to their initial value.
 pub(super) const BANDWIDTH: f64 = 0.1;
 
@@ -246,7 +267,7 @@ pub(super) fn weight(activation: Activation, given: Option<f64>, level: f64) -> 
     match (given, activation) {
         _ if activation.counts() => 0.0,
         (Some(alpha), _) => alpha,
-        (None, Activation::Relu | Activation::Gated) => HALF * level,
+        (None, Activation::Relu | Activation::Gated) => INITIAL_THRESHOLD_SHARE * level,
         _ => 0.0,
     }
 }

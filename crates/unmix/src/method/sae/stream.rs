@@ -27,12 +27,12 @@ use std::collections::BTreeMap;
 /// Name of the tensor.
 const STREAM: &str = "stream";
 /// Number of rows from which mean, scale and initial thresholds are estimated, and of those on which use is measured.
-const FIRST: usize = 1024;
-const RECENT: usize = 1024;
+const ROWS_FOR_START: usize = 1024;
+const RECENT_ROWS: usize = 1024;
 /// Number of batches of an epoch.
-const EPOCH: u64 = 256;
+const BATCHES_PER_EPOCH: u64 = 256;
 /// Number of warm-up steps of the learning rate.
-const RISE: f64 = 100.0;
+const WARM_UP_STEPS: f64 = 100.0;
 
 /// State of a stream.
 #[derive(Clone, Serialize, Deserialize)]
@@ -210,11 +210,11 @@ impl SparseAutoencoder {
         let mut at = 0;
         loop {
             let rest = stream.waiting.len() / p - at;
-            if rest < if stream.begun.is_some() { size } else { size.max(FIRST) } {
+            if rest < if stream.begun.is_some() { size } else { size.max(ROWS_FOR_START) } {
                 break;
             }
             if stream.begun.is_none() {
-                let first = stream.waiting[..size.max(FIRST) * p].to_vec();
+                let first = stream.waiting[..size.max(ROWS_FOR_START) * p].to_vec();
                 stream.begun = Some(self.begun(stream, &first, p)?);
                 (stream.start, stream.atoms) = (BTreeMap::new(), None);
             }
@@ -282,7 +282,7 @@ impl SparseAutoencoder {
             dead: resolved.dead,
             threshold: begun.level,
             n_rows: u64::MAX,
-            per_epoch: EPOCH,
+            per_epoch: BATCHES_PER_EPOCH,
             max_epochs: u64::MAX,
             learning_rate: resolved.rate,
             half_square: begun.scaling.half_square,
@@ -306,10 +306,10 @@ impl SparseAutoencoder {
             *learner = Some(self.learner(stream, &begun, p)?);
         }
         stream.recent.extend_from_slice(batch);
-        let over = (stream.recent.len() / p).saturating_sub(RECENT);
+        let over = (stream.recent.len() / p).saturating_sub(RECENT_ROWS);
         stream.recent.drain(..over * p);
         let position = begun.state.position;
-        let ends = position.batch + 1 == EPOCH;
+        let ends = position.batch + 1 == BATCHES_PER_EPOCH;
         let next = match ends {
             true => Position { epoch: position.epoch + 1, batch: 0 },
             false => Position { epoch: position.epoch, batch: position.batch + 1 },
@@ -322,7 +322,7 @@ impl SparseAutoencoder {
             max_epochs: u64::MAX,
             patience: None,
         };
-        let rate = rate * ((begun.state.steps + 1) as f64 / RISE).min(1.0);
+        let rate = rate * ((begun.state.steps + 1) as f64 / WARM_UP_STEPS).min(1.0);
         let x = scaled(batch, &begun.scaling);
         let numbers: Vec<u64> = (first..first + (batch.len() / p) as u64).collect();
         let rows = Batch { position, next, x: &x, rows: &numbers, weights: None, done: 0 };

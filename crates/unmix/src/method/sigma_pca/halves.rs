@@ -16,7 +16,7 @@ use crate::num::{Matrix, Real, kernel};
 use crate::run::Run;
 
 /// Product of rows, coordinates and components up to which halves are fitted by default: some tens of sweeps of 2 GFlop.
-const CHEAP: u64 = 1 << 28;
+const MOST_PRODUCTS_BY_DEFAULT: u64 = 1 << 28;
 
 /// Components of two halves of the rows, matched to the model.
 pub(super) struct Halves {
@@ -34,7 +34,7 @@ impl SigmaPca {
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         let cheap = || {
             let work = n.saturating_mul((4 * k).min(p) as u64).saturating_mul(k as u64);
-            !self.is_trained() && work <= CHEAP
+            !self.is_trained() && work <= MOST_PRODUCTS_BY_DEFAULT
         };
         rows.weights().is_none() && self.halves.unwrap_or_else(cheap) && n / 2 >= (k as u64).max(2)
     }

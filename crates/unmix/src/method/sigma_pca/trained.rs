@@ -21,13 +21,13 @@ use crate::spectrum::{self, Request, auto_solver};
 use serde_json::Value;
 
 /// Minimum number of steps of a fit by default: with few rows, the published number of epochs would have too few.
-const STEPS: u64 = 3000;
+const LEAST_STEPS: u64 = 3000;
 /// Published number of epochs.
-const EPOCHS: u64 = 3;
+const PUBLISHED_EPOCHS: u64 = 3;
 /// L2 penalty on standard deviations that are learned although the variant does not learn them: without it they grow without bound.
 const DEFAULT_SIGMA_L2: f64 = 1e-3;
 /// Approximate value of `1 / std(tanh z)` for codes of unit variance.
-const STEEP: f64 = 1.6;
+const STEEP_SLOPE: f64 = 1.6;
 
 impl SigmaPca {
     /// Whether training on mini-batches is requested.
@@ -159,7 +159,7 @@ impl SigmaPca {
 
     fn training(&self, n: u64) -> Training {
         let batch_size = self.batch_size.unwrap_or(128);
-        let own = STEPS.div_ceil(n.div_ceil(batch_size as u64).max(1)).max(EPOCHS);
+        let own = LEAST_STEPS.div_ceil(n.div_ceil(batch_size as u64).max(1)).max(PUBLISHED_EPOCHS);
         Training {
             optimiser: if self.solver == Solver::Sgd { Optimiser::Sgd } else { Optimiser::Adam },
             learning_rate: self.learning_rate.unwrap_or(0.01),
@@ -291,7 +291,7 @@ fn with_statistics<T: Real>(
     let k = w.rows();
     // A rule without standardised codes, or without a nonlinear reconstruction, is judged by the better candidate.
     let own = spec.reconstructs() && spec.sigma != Sigma::One;
-    let width = if spec.adaptive { vec![STEEP] } else { trained.widths.clone() };
+    let width = if spec.adaptive { vec![STEEP_SLOPE] } else { trained.widths.clone() };
     let h = Nonlinearity { function: spec.h, slope: spec.slope, a: width };
     let mut separations = statistics(rows, &w, if own { std::slice::from_ref(&h) } else { &[] }, run)?;
     let candidates = separations.split_off(usize::from(own));
@@ -301,7 +301,7 @@ fn with_statistics<T: Real>(
         sigma: rows.deviations(&w),
         solver: how.optimiser.name(),
         alpha: 2.0,
-        a: if spec.adaptive { vec![STEEP; k] } else { trained.widths },
+        a: if spec.adaptive { vec![STEEP_SLOPE; k] } else { trained.widths },
         own,
         candidates,
         better: None,

@@ -12,10 +12,10 @@ use crate::run::Run;
 /// Correction for the search over directions: under the null hypothesis, the largest statistic increases with the square root of
 /// the number of directions. Measured on spherical rows, which have no axes, of 4 to 60 columns: the smallest `L_ij` of the best
 /// component of a fit exceeds its quantile by about this number times that root, in standard errors.
-const SEARCH: f64 = 0.3;
+const SEARCH_CORRECTION: f64 = 0.3;
 
 /// Maximum number of rows from which the autocorrelation is estimated, if there are no halves.
-const FOLLOWING: usize = 1 << 13;
+const MOST_CONSECUTIVE_ROWS: usize = 1 << 13;
 
 impl SigmaPca {
     /// A verdict on every component of `ended`.
@@ -28,13 +28,13 @@ impl SigmaPca {
         let (solved, rows) = (&ended.solved, &ended.principal);
         let block_length = match halves {
             Some(halves) => halves.block_length,
-            None => block_length(rows, &solved.w, FOLLOWING, run)?,
+            None => block_length(rows, &solved.w, MOST_CONSECUTIVE_ROWS, run)?,
         };
         let converged = solved.outcome == Outcome::Converged;
         let confidence = Confidence {
             level: SIGNIFICANCE_LEVEL,
             // Components that agree between halves are the results of two independent searches.
-            search: if halves.is_some() { 0.0 } else { SEARCH },
+            search: if halves.is_some() { 0.0 } else { SEARCH_CORRECTION },
             moving: !converged || solved.solver != "gpm",
         };
         let evidence = rows.block_evidence(&solved.w, &ended.h, block_length, run)?;

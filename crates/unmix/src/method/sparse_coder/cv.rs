@@ -17,11 +17,11 @@ use serde_json::{Value, json};
 /// Number of folds of the columns.
 const FOLDS: usize = 5;
 /// Maximum number of rows that are coded.
-const ROWS: u64 = 2000;
+const MOST_ROWS: u64 = 2000;
 /// Number of alphas: the largest times `10^(-i/3)`, `i` from 0.
 const ALPHAS: usize = 13;
 /// Rows that one thread processes at a time.
-const TASK: usize = 32;
+const ROWS_PER_TASK: usize = 32;
 
 /// Mean squared prediction error of held-out entries as a function of alpha.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub(super) fn curve<T: Real>(
 ) -> Result<Curve> {
     run.stage("held-out entries")?;
     let (n, p) = (rows.n_counted(), rows.n_features());
-    let step = n.div_ceil(ROWS).max(1);
+    let step = n.div_ceil(MOST_ROWS).max(1);
     let mut x = solver.centred(&rows.picked((0..n).step_by(step as usize).collect(), run)?);
     let whole = |row: &&[T]| row.iter().all(|x| x.finite());
     x = x.chunks_exact(p).filter(whole).flatten().copied().collect();
@@ -122,7 +122,7 @@ fn of_fold<T: Real>(
     let mut codes = vec![T::default(); n * m];
     for (alpha, errors) in alphas.iter().zip(errors.chunks_exact_mut(n)) {
         let rules = super::solver::Rules { alpha: *alpha, ..solver.rules };
-        let tasks = seen.chunks(TASK * outside.len()).zip(codes.chunks_mut(TASK * m));
+        let tasks = seen.chunks(ROWS_PER_TASK * outside.len()).zip(codes.chunks_mut(ROWS_PER_TASK * m));
         parallel::each_with(tasks, Work::default, |work, (rows, codes)| {
             rules.code(&atoms, rows, codes, work);
         });

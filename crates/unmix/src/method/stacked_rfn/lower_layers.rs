@@ -7,7 +7,7 @@ use crate::num::Real;
 use std::ops::Range;
 
 /// Maximum number of codes of the widest layer that are computed at a time.
-const BLOCK: usize = 1 << 18;
+const CODES_PER_BLOCK: usize = 1 << 18;
 
 /// The codes of rows after some layers, as a source of rows.
 #[derive(Clone)]
@@ -72,7 +72,7 @@ impl<T: Real> RandomAccess<T> for LowerLayerCodes<'_, T> {
 
     fn read(&self, rows: Range<u64>, columns: Range<usize>, out: &mut [T], raw: &mut Vec<u8>) -> Result<()> {
         let widest = self.widths.iter().copied().max().unwrap_or(1).max(1);
-        let step = (BLOCK / widest).max(1) as u64;
+        let step = (CODES_PER_BLOCK / widest).max(1) as u64;
         let (mut codes, mut next, mut work) = (Vec::new(), Vec::new(), Workspace::default());
         let mut done = 0;
         for first in (rows.start..rows.end).step_by(step as usize) {

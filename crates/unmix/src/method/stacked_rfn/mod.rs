@@ -54,7 +54,7 @@ pub(super) const METHOD: Method = Method {
     memory: |_, p| {
         let l = 512u64;
         let layer = (p as u64).saturating_add(2 * l).saturating_mul(l * 8 * 24);
-        vec![("plain", layer.saturating_add(needs::PROGRAM))]
+        vec![("plain", layer.saturating_add(needs::PROGRAM_BYTES))]
     },
 };
 

@@ -64,7 +64,7 @@ pub(super) fn criterion(table: &Table, members: &[Vec<usize>], dimensions: &[usi
 }
 
 /// One in this many rows of a cluster, those farthest from its subspace, is left out: it may belong to another cluster.
-const TRIMMED: usize = 10;
+const ROWS_PER_TRIMMED: usize = 10;
 
 /// The smallest dimension `d` for which the Bayesian information criterion selects at most `d` dimensions, when the tenth of the rows that is
 /// farthest from the subspace of that dimension is left out: among rows without noise, a single row of another cluster would add a dimension.
@@ -83,7 +83,7 @@ fn by_criterion(table: &Table, rows: &[usize], k: usize) -> Result<usize> {
     let enough = |d: usize| -> Result<bool> {
         let distances = table.distances_of(rows, &axes.clone().top_rows(d));
         let mut near = order::ascending(&distances);
-        near.truncate(rows.len() - rows.len() / TRIMMED);
+        near.truncate(rows.len() - rows.len() / ROWS_PER_TRIMMED);
         near.sort_unstable();
         let kept: Vec<usize> = near.iter().map(|&at| rows[at]).collect();
         Ok(by_bic(&principal(&table.rows(&kept))?.0, kept.len()) <= d)

@@ -6,7 +6,7 @@ use crate::num::parallel;
 use crate::num::random::Stream;
 
 /// Maximum number of iterations of a start.
-const ITERATIONS: usize = 300;
+const MOST_ITERATIONS: usize = 300;
 
 /// Labels of the rows in `k` clusters: those with the smallest sum of squared distances among `starts` starts, the first in case of ties.
 pub fn kmeans(x: &Matrix<f64>, k: usize, starts: u64, seed: u64) -> Vec<usize> {
@@ -44,7 +44,7 @@ fn nearest(row: &[f64], centres: &Matrix<f64>) -> (usize, f64) {
 fn lloyd(x: &Matrix<f64>, k: usize, draws: &Stream, stop: &(dyn Fn() -> bool + Sync)) -> (f64, Vec<usize>) {
     let mut centres = spread(x, k, draws);
     let (mut labels, mut cost) = (Vec::new(), f64::INFINITY);
-    for _ in 0..ITERATIONS {
+    for _ in 0..MOST_ITERATIONS {
         let found: Vec<(usize, f64)> = (0..x.rows()).map(|i| nearest(x.row(i), &centres)).collect();
         let next: Vec<usize> = found.iter().map(|f| f.0).collect();
         cost = found.iter().map(|f| f.1).sum();

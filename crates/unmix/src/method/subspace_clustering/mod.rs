@@ -11,7 +11,8 @@
 //!     criterion prefers a single subspace, and dimensions by that criterion (`dimensions.rs`);
 //!  3. k-subspaces: rows are assigned to the nearest subspace and subspaces fitted to their rows, alternately, which never increases the sum
 //!     of squared distances (`refine.rs`); an empty cluster is reinitialised at the row with the largest distance;
-//!  4. `ppca-mixture`: expectation-maximisation of a mixture of probabilistic PCA, started from these clusters (`mixture.rs`).
+//!  4. `ppca-mixture`: expectation-maximisation of a mixture of probabilistic PCA, started from these clusters; an empty part is restarted at
+//!     rows that are explained badly (`mixture.rs`).
 //!
 //! **Cost** of sparse subspace clustering `O(n² p)` and a lasso for every row, tables of `n x n` numbers in memory; of k-subspaces
 //! `O(n p Σ d_k)` an iteration.
@@ -85,14 +86,14 @@ pub const METHOD: Method = Method {
 
 /// Number of rows above which a mixture with given numbers of clusters and dimensions is started from k-subspaces, which needs no `n x n`
 /// tables.
-const MANY: usize = 2000;
+const MANY_ROWS: usize = 2000;
 
 /// Number of `n x n` tables that spectral clustering holds: the Gram matrix, or affinities and eigenvectors.
-const SQUARES: u64 = 5;
+const SQUARE_TABLES: u64 = 5;
 
 /// Memory in bytes of the `n x n` tables.
 fn square_memory(n: u64) -> u64 {
-    n.saturating_mul(n).saturating_mul(8 * SQUARES)
+    n.saturating_mul(n).saturating_mul(8 * SQUARE_TABLES)
 }
 
 /// Clusters from affinities, before subspaces are fitted to them.
@@ -242,7 +243,7 @@ impl SubspaceClustering {
     fn starts_at_random(&self, n: usize) -> bool {
         let at_random = match self.algorithm {
             Algorithm::KSubspaces => true,
-            Algorithm::PpcaMixture => n > MANY,
+            Algorithm::PpcaMixture => n > MANY_ROWS,
             _ => false,
         };
         at_random && self.n_clusters.is_some() && self.n_components.is_some()

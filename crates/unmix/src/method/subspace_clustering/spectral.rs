@@ -9,9 +9,9 @@ use crate::run::Run;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Number of starts of k-means.
-const STARTS: u64 = 20;
+const K_MEANS_STARTS: u64 = 20;
 /// Maximum number of clusters that the eigengap selects.
-const MOST: usize = 20;
+const MOST_CLUSTERS: usize = 20;
 
 /// Affinities between rows, symmetric and non-negative.
 pub(super) enum Graph {
@@ -151,7 +151,7 @@ pub(super) struct Clustered {
 pub(super) fn cluster(graph: &Graph, requested: Option<usize>, run: &Run<'_>) -> Result<Clustered> {
     let n = graph.n();
     run.stage("eigenvectors")?;
-    let m = requested.unwrap_or(MOST + 1).min(n);
+    let m = requested.unwrap_or(MOST_CLUSTERS + 1).min(n);
     if n == 0 || m <= 1 {
         return Ok(Clustered { labels: vec![0; n], k: 1, cut: false });
     }
@@ -170,7 +170,7 @@ pub(super) fn cluster(graph: &Graph, requested: Option<usize>, run: &Run<'_>) ->
         let norm = row.iter().map(|x| x * x).sum::<f64>().sqrt();
         row.iter_mut().filter(|_| norm > 0.0).for_each(|x| *x /= norm);
     }
-    let labels = kmeans_until(&points, k, STARTS, run.seed, &|| run.observer.interrupted() || stop());
+    let labels = kmeans_until(&points, k, K_MEANS_STARTS, run.seed, &|| run.observer.interrupted() || stop());
     run.check()?;
     Ok(Clustered { labels, k, cut: cut.load(Relaxed) })
 }

@@ -16,18 +16,18 @@ use crate::num::{Matrix, factor};
 use crate::run::Run;
 
 /// Tolerance on the duality gap of a row, as a fraction of its objective without coefficients, 1/2.
-const TOL: f64 = 1e-4;
+const GAP_TOL: f64 = 1e-4;
 /// Rows between two checks for a requested stop.
-const PART: usize = 256;
+const ROWS_PER_CHECK: usize = 256;
 /// Inner product up to which two rows of length 1 are treated as orthogonal.
-const ORTHOGONAL: f64 = 1e-12;
+const ORTHOGONAL_PRODUCT: f64 = 1e-12;
 /// Initial size of a working set. At most as many rows as it has are added at a time.
-const FEW: usize = 10;
+const INITIAL_SET_SIZE: usize = 10;
 /// Maximum number of passes over a working set, and of extensions of the set.
-const PASSES: usize = 1000;
-const SETS: usize = 60;
+const MOST_PASSES: usize = 1000;
+const MOST_EXTENSIONS: usize = 60;
 /// Maximum number of times that a working set is optimised again without an extension.
-const AGAIN: usize = 10;
+const MOST_REPETITIONS: usize = 10;
 
 /// Affinities of the rows.
 pub(super) struct Coefficients {
@@ -52,18 +52,19 @@ pub(super) fn coefficients(gram: &Matrix<f64>, alpha: f64, run: &Run<'_>) -> Res
         others.fold(0.0f64, |m, (_, g)| m.max(g.abs()))
     };
     let largest: Vec<f64> = parallel::map(0..n, largest);
-    let least = largest.iter().filter(|g| **g > ORTHOGONAL).fold(f64::INFINITY, |m, g| m.min(*g));
+    let least = largest.iter().filter(|g| **g > ORTHOGONAL_PRODUCT).fold(f64::INFINITY, |m, g| m.min(*g));
     let penalty = least / alpha;
     let mut all: Vec<Vec<(usize, f64)>> = Vec::with_capacity(n);
     let (mut unsolved, mut cut) = (0, false);
-    for first in (0..n).step_by(PART) {
+    for first in (0..n).step_by(ROWS_PER_CHECK) {
         run.sweep_progress("sparse coefficients", first as u64, Some(n as u64))?;
         cut |= run.ends_early();
-        let sets = if cut { 1 } else { SETS };
-        let part = parallel::map(first..n.min(first + PART), |i| match largest[i] > ORTHOGONAL {
-            true => RowLasso { gram, row: i, penalty }.solve(sets),
-            false => (Vec::new(), true),
-        });
+        let sets = if cut { 1 } else { MOST_EXTENSIONS };
+        let part =
+            parallel::map(first..n.min(first + ROWS_PER_CHECK), |i| match largest[i] > ORTHOGONAL_PRODUCT {
+                true => RowLasso { gram, row: i, penalty }.solve(sets),
+                false => (Vec::new(), true),
+            });
         for (coefficients, solved) in part {
             unsolved += usize::from(!solved);
             all.push(coefficients);
@@ -132,7 +133,7 @@ impl RowLasso<'_> {
     /// tolerance.
     fn solve(&self, sets: usize) -> (Vec<(usize, f64)>, bool) {
         let (g, n) = (self.gram.row(self.row), self.gram.rows());
-        let mut set = self.worst(g, &vec![false; n], FEW);
+        let mut set = self.worst(g, &vec![false; n], INITIAL_SET_SIZE);
         let mut inside = vec![false; n];
         set.iter().for_each(|&j| inside[j] = true);
         let mut z = vec![0.0; set.len()];
@@ -146,19 +147,19 @@ impl RowLasso<'_> {
             let others = rest.iter().enumerate().filter(|(j, _)| *j != self.row);
             let steepest = others.fold(0.0f64, |m, (_, r)| m.max(r.abs()));
             let inner: Vec<f64> = set.iter().map(|&j| rest[j]).collect();
-            if self.gap(&set, &z, &inner, steepest) <= 0.5 * TOL {
+            if self.gap(&set, &z, &inner, steepest) <= 0.5 * GAP_TOL {
                 solved = true;
                 break;
             }
             let joined: Vec<usize> = self
-                .worst(&rest, &inside, FEW.max(set.len()))
+                .worst(&rest, &inside, INITIAL_SET_SIZE.max(set.len()))
                 .into_iter()
                 .filter(|&j| rest[j].abs() > self.penalty)
                 .collect();
             if joined.is_empty() {
                 // Rows that are nearly parallel take many passes.
                 again += 1;
-                if again > AGAIN {
+                if again > MOST_REPETITIONS {
                     break;
                 }
             }
@@ -191,7 +192,7 @@ impl RowLasso<'_> {
             rest.iter_mut().zip(small.row(a)).for_each(|(r, s)| *r -= c * s);
         }
         let mut active = vec![true; m];
-        for pass in 0..PASSES {
+        for pass in 0..MOST_PASSES {
             // Four of five passes visit only the coefficients that are not 0.
             let whole = pass % 5 == 0;
             for a in (0..m).filter(|&a| whole || active[a]) {
@@ -207,7 +208,7 @@ impl RowLasso<'_> {
                 active.iter_mut().zip(z.iter()).for_each(|(active, z)| *active = *z != 0.0);
             }
             let steepest = rest.iter().fold(0.0f64, |m, r| m.max(r.abs()));
-            if pass % 5 == 4 && self.gap(set, z, &rest, steepest) <= 0.1 * TOL {
+            if pass % 5 == 4 && self.gap(set, z, &rest, steepest) <= 0.1 * GAP_TOL {
                 return;
             }
         }

@@ -10,13 +10,13 @@ use crate::run::Run;
 use crate::spectrum::check_total;
 
 /// Rows that one thread processes at a time.
-const PART: usize = 256;
+const ROWS_PER_TASK: usize = 256;
 /// Number of tables of the size of the rows in a fit.
-const TABLES: u64 = 3;
+const TABLES_IN_MEMORY: u64 = 3;
 
 /// Memory in bytes of a fit of `n x p` numbers, without `n x n` tables.
 pub(super) fn memory(n: u64, p: usize) -> u64 {
-    n.saturating_mul(p as u64).saturating_mul(8 * TABLES)
+    n.saturating_mul(p as u64).saturating_mul(8 * TABLES_IN_MEMORY)
 }
 
 /// The data of a fit.
@@ -109,7 +109,8 @@ impl Table {
     pub(super) fn distances(&self, bases: &[Matrix<f64>]) -> Matrix<f64> {
         let (p, k) = (self.p(), bases.len());
         let mut out = Matrix::zeros(self.n(), k);
-        let parts = out.as_mut_slice().chunks_mut(PART * k).zip(self.x.as_slice().chunks(PART * p));
+        let parts =
+            out.as_mut_slice().chunks_mut(ROWS_PER_TASK * k).zip(self.x.as_slice().chunks(ROWS_PER_TASK * p));
         parallel::each(parts, |(out, x)| squared_distances(x, bases, out));
         out
     }
@@ -127,9 +128,9 @@ impl Table {
             let dot: f64 = self.x.row(i).iter().zip(self.x.row(j)).map(|(a, b)| a * b).sum();
             if self.squares[j] > 0.0 { dot.abs() / self.squares[j].sqrt() } else { -1.0 }
         };
-        let parts = (0..self.n()).step_by(PART);
+        let parts = (0..self.n()).step_by(ROWS_PER_TASK);
         let parts = parallel::map(parts, |first| {
-            (first..self.n().min(first + PART)).map(cosine).collect::<Vec<f64>>()
+            (first..self.n().min(first + ROWS_PER_TASK)).map(cosine).collect::<Vec<f64>>()
         });
         let mut order = order::descending(&parts.concat());
         order.truncate(d);

@@ -10,7 +10,7 @@ use super::{Codes, Field, State};
 use crate::num::{Matrix, Real, kernel, widest};
 
 /// Weight of a new batch in the running variances.
-const NEW: f64 = 0.01;
+const NEW_BATCH_WEIGHT: f64 = 0.01;
 
 impl<T: Real> Field<T> {
     /// Terms (1) and (2): `(UM - Y) o h'`, or the corresponding form, in `e`; the decoder's part; the triangular term.
@@ -220,7 +220,7 @@ fn standard_deviations<T: Real>(spec: &Spec, z: &[T], k: usize, state: &mut Stat
             if state.variance.len() != k {
                 state.variance = now;
             } else {
-                state.variance.iter_mut().zip(now).for_each(|(v, now)| *v += NEW * (now - *v));
+                state.variance.iter_mut().zip(now).for_each(|(v, now)| *v += NEW_BATCH_WEIGHT * (now - *v));
             }
             state.sigma = smooth(&state.variance, state.eps);
         }

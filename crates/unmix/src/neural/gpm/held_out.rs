@@ -9,16 +9,17 @@ use super::super::auto::{CANDIDATES, non_gaussian_on_held_out};
 use super::super::nonlinearity::Nonlinearity;
 use super::super::separation::Pass;
 use super::super::start::{Principal, PrincipalOptions};
-use super::{FEW_ROWS, GpmOptions};
+use super::{FEW_ROWS_PER_COORDINATE, GpmOptions};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::num::Real;
 use crate::run::Run;
 
 /// Maximum number of entries of each half.
-const MOST: u64 = 1 << 24;
+const MOST_ENTRIES: u64 = 1 << 24;
 /// The residual at which directions are tested on the other rows, and the maximum number of steps before that.
-pub(super) const NEAR: (f64, u64) = (1e-3, 150);
+pub(super) const TESTED_RESIDUAL: f64 = 1e-3;
+pub(super) const MOST_STEPS_BEFORE_TEST: u64 = 150;
 
 impl GpmOptions {
     /// The width with which a search on one half of the rows finds `k` components that are jointly
@@ -30,8 +31,8 @@ impl GpmOptions {
         run: &Run<'_>,
     ) -> Result<Option<f64>> {
         let (n, r) = (rows.n_rows(), rows.r());
-        let each = (n / 2).min(MOST / r.max(1) as u64);
-        if (each as f64) < FEW_ROWS * r as f64 {
+        let each = (n / 2).min(MOST_ENTRIES / r.max(1) as u64);
+        if (each as f64) < FEW_ROWS_PER_COORDINATE * r as f64 {
             return Ok(None);
         }
         let part = |first: u64| -> Result<Rows<'static, T>> {
@@ -51,7 +52,13 @@ impl GpmOptions {
         'widths: for a in CANDIDATES.into_iter().rev() {
             for (searched, tested) in ways {
                 let h = Nonlinearity::tanh(vec![a]);
-                let how = Self { h, auto: false, tol: NEAR.0, max_iter: NEAR.1, ..self.clone() };
+                let how = Self {
+                    h,
+                    auto: false,
+                    tol: TESTED_RESIDUAL,
+                    max_iter: MOST_STEPS_BEFORE_TEST,
+                    ..self.clone()
+                };
                 let solved = how.solve(searched, searched.first(k.min(searched.r())), run, |_, _| ())?;
                 let w = tested.unit_rows(&searched.directions(&solved.w).transposed());
                 let separations = CANDIDATES.map(|c| Nonlinearity::tanh(vec![c])).to_vec();

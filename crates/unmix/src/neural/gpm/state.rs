@@ -1,6 +1,6 @@
 //! State of the deterministic solver: components, their widths, and the rotations tried so far.
 
-use super::super::auto::{LAST_CHECK, SIGNIFICANT, choose, evidence, is_significant};
+use super::super::auto::{LAST_CHECK, SIGNIFICANT_ERRORS, choose, evidence, is_significant};
 use super::super::pairs::curvature;
 use super::super::rotated_pairs::{RotatedPairs, compare_rotated, tied};
 use super::super::separation::{PassMeans, Separation};
@@ -141,7 +141,7 @@ impl State {
     pub(super) fn record_evidence(&mut self, candidates: &[Separation], sweep: u64) {
         let now = evidence(candidates);
         let undecided = (0..self.a.len()).any(|j| !is_significant(candidates, j));
-        let no_more = now <= 1.05 * self.evidence + SIGNIFICANT * SIGNIFICANT;
+        let no_more = now <= 1.05 * self.evidence + SIGNIFICANT_ERRORS * SIGNIFICANT_ERRORS;
         let begun = self.one_width.map_or(0, |begun| begun + LAST_CHECK);
         self.settled |= sweep >= begun + LAST_CHECK && (!undecided || no_more);
         self.evidence = now;
@@ -222,7 +222,7 @@ impl State {
                 // rotation. On photographs neighbouring variances are close but not equal, and rotations among them
                 // lead to worse solutions.
                 let tied = tied(means.sigma[i], means.sigma[j], n);
-                if l < -SIGNIFICANT * error && still && tied {
+                if l < -SIGNIFICANT_ERRORS * error && still && tied {
                     saddles.push((l, i, j, angle));
                 }
             }

@@ -14,24 +14,25 @@ use super::super::nonlinearity::Nonlinearity;
 use super::super::separation::{Pass, Separation};
 use super::super::start::Principal;
 use super::GpmOptions;
-use super::held_out::NEAR;
+use super::held_out::{MOST_STEPS_BEFORE_TEST, TESTED_RESIDUAL};
 use crate::error::Result;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use std::ops::Range;
 
 /// Rows per coordinate up to which searches with one width are made. With 100 they find sources that a search for a width for each does not.
-const COMPARED: f64 = 150.0;
+const COMPARED_ROWS_PER_COORDINATE: f64 = 150.0;
 /// Maximum product of rows, coordinates and components for that: some hundred sweeps of 0.1 GFlop.
-const MOST: f64 = (1 << 24) as f64;
+const MOST_PRODUCTS: f64 = (1 << 24) as f64;
 /// Factor, and difference, by which the evidence of such a search must be larger.
-const LARGER: (f64, f64) = (1.002, 0.2);
+const LEAST_GAIN_FACTOR: f64 = 1.002;
+const LEAST_GAIN: f64 = 0.2;
 /// Minimum part of the squared length of a component that lies in the group of axes that it replaces.
-const INSIDE: f64 = 0.5;
+const LEAST_SHARE_INSIDE: f64 = 0.5;
 /// Standard deviations by which the statistic of equal variances may exceed its mean: 5 % of two equal variances exceed it.
-const EQUAL: f64 = 2.0;
+const EQUAL_WITHIN_DEVIATIONS: f64 = 2.0;
 /// Width of the nonlinearity whose statistic is that of the fourth moment: `a^2 E[psi] = E[z^4] / 3 - 1` for large `a`.
-const WIDE: f64 = 64.0;
+const LARGE_WIDTH: f64 = 64.0;
 
 impl GpmOptions {
     /// The width and the components of a search by one width for all that are less Gaussian than those with the statistics `now`, if there are few rows.
@@ -43,15 +44,22 @@ impl GpmOptions {
         run: &Run<'_>,
     ) -> Result<Option<(f64, Matrix<f64>)>> {
         let (n, r, k) = (rows.n(), rows.r() as f64, start.rows());
-        if !(may_be_missed(n, k) || n < COMPARED * r) || n * r * k as f64 > MOST {
+        if !(may_be_missed(n, k) || n < COMPARED_ROWS_PER_COORDINATE * r) || n * r * k as f64 > MOST_PRODUCTS
+        {
             return Ok(None);
         }
         let separations = CANDIDATES.map(|c| Nonlinearity::tanh(vec![c])).to_vec();
         let pass = Pass::with_separations(separations);
-        let (mut most, mut best) = (LARGER.0 * gaussian_evidence(now, n) + LARGER.1, None);
+        let (mut most, mut best) = (LEAST_GAIN_FACTOR * gaussian_evidence(now, n) + LEAST_GAIN, None);
         for a in CANDIDATES {
             let h = Nonlinearity::tanh(vec![a]);
-            let how = Self { h, auto: false, tol: NEAR.0, max_iter: NEAR.1, ..self.clone() };
+            let how = Self {
+                h,
+                auto: false,
+                tol: TESTED_RESIDUAL,
+                max_iter: MOST_STEPS_BEFORE_TEST,
+                ..self.clone()
+            };
             let w = how.solve(rows, start.clone(), run, |_, _| ())?.w;
             let evidence = gaussian_evidence(&rows.pass_means(&w, &pass, run)?.separations, n);
             if evidence > most {
@@ -99,10 +107,10 @@ pub(super) fn axes_of_span<T: Real>(
 /// Mean over `axes` of the variance of the square of a code relative to that of a Gaussian one, `(E[z^4] - 1) / 2`; at least 1. Sampling errors of
 /// variances grow by its root.
 fn tails<T: Real>(rows: &Principal<'_, T>, axes: &Matrix<f64>, run: &Run<'_>) -> Result<f64> {
-    let pass = Pass::with_separations(vec![Nonlinearity::tanh(vec![WIDE])]);
+    let pass = Pass::with_separations(vec![Nonlinearity::tanh(vec![LARGE_WIDTH])]);
     let means = rows.pass_means(axes, &pass, run)?;
     let wide = &means.separations[0];
-    let fourth = |j: usize| 3.0 * (1.0 + WIDE * WIDE * wide.t[j] * wide.error[j]);
+    let fourth = |j: usize| 3.0 * (1.0 + LARGE_WIDTH * LARGE_WIDTH * wide.t[j] * wide.error[j]);
     let each = (0..axes.rows()).map(|j| ((fourth(j) - 1.0) / 2.0).max(1.0));
     Ok(each.sum::<f64>() / axes.rows() as f64)
 }
@@ -115,7 +123,7 @@ fn groups_of_equal(variances: &[f64], n: f64) -> Vec<Range<usize>> {
         let mean = variances.iter().sum::<f64>() / m;
         let statistic = n * variances.iter().map(|v| (mean / v).ln()).sum::<f64>();
         let freedom = 0.5 * (m - 1.0) * (m + 2.0);
-        statistic <= freedom + EQUAL * (2.0 * freedom).sqrt()
+        statistic <= freedom + EQUAL_WITHIN_DEVIATIONS * (2.0 * freedom).sqrt()
     };
     let mut groups = Vec::new();
     let mut begin = 0;
@@ -137,7 +145,7 @@ fn rotated_in_groups(mut axes: Matrix<f64>, groups: &[Range<usize>], w: &Matrix<
         left.sort_by(|&a, &b| inside(b).total_cmp(&inside(a)));
         let number = group.end.min(k) - group.start;
         let chosen: Vec<usize> = left.drain(..number).collect();
-        if group.len() == 1 || chosen.iter().any(|&j| inside(j) < INSIDE) {
+        if group.len() == 1 || chosen.iter().any(|&j| inside(j) < LEAST_SHARE_INSIDE) {
             continue;
         }
         let part = Matrix::from_fn(number, group.len(), |i, c| w[(chosen[i], group.start + c)]);

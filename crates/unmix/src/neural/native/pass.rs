@@ -8,7 +8,7 @@ use crate::num::{Matrix, Real, kernel, widest};
 use crate::stats::{Packer, Partial, Unpacker};
 
 /// Number of entries of a column that are summed in their own type before the sum is added in double precision.
-const RUN: usize = 16;
+const NUMBERS_PER_RUN: usize = 16;
 
 /// Sums of a pass, from which a step is computed.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,9 +110,9 @@ impl<T: Real> NativePass<T> {
         let Codes { z, h, slope, score_slope, error, square, both } = codes;
         let period = self.sigma.len();
         let mut parts = vec![T::default(); 3 * period];
-        for run in (0..z.len()).step_by(RUN * period) {
+        for run in (0..z.len()).step_by(NUMBERS_PER_RUN * period) {
             parts.fill(T::default());
-            for start in (run..z.len().min(run + RUN * period)).step_by(period) {
+            for start in (run..z.len().min(run + NUMBERS_PER_RUN * period)).step_by(period) {
                 let end = z.len().min(start + period);
                 for at in (start..end).step_by(SIMD_WIDTH) {
                     let mut x = padded(&z[at..end]);

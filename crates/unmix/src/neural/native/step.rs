@@ -6,9 +6,9 @@ use crate::num::gmres::gmres;
 use crate::num::{Matrix, factor};
 
 /// Lower bound of a curvature, as a fraction of its upper bound.
-const LEAST: f64 = 0.3;
+const LEAST_CURVATURE_SHARE: f64 = 0.3;
 /// Maximum length of a step, and maximum angle of a rotation.
-const LONGEST: f64 = 0.3;
+const LONGEST_STEP: f64 = 0.3;
 
 /// An approximate Newton step, and the residual before it.
 pub(super) struct Step {
@@ -60,14 +60,14 @@ impl Step {
                 continue;
             }
             // Near a saddle the step is short for any curvature: the pair is rotated by the maximum angle, in the same direction.
-            let angle = (rotation[(i, j)] - rotation[(j, i)]).signum() * LONGEST;
+            let angle = (rotation[(i, j)] - rotation[(j, i)]).signum() * LONGEST_STEP;
             (rotation[(i, j)], rotation[(j, i)]) = (angle, -angle);
         }
         let mut step = factor::multiply(&rotation.transposed(), w);
         let away = step_outside_span(&outside, w, &dual, moments, &bound, &score_slope);
         let longest = (0..k).map(|j| dot(away.row(j), away.row(j)).sqrt()).fold(0.0, f64::max);
         let longest = rotation.as_slice().iter().fold(longest, |m, x| m.max(x.abs()));
-        let scale = if longest > LONGEST { LONGEST / longest } else { 1.0 };
+        let scale = if longest > LONGEST_STEP { LONGEST_STEP / longest } else { 1.0 };
         step.as_mut_slice().iter_mut().zip(away.as_slice()).for_each(|(s, a)| *s = scale * (*s + a));
         Ok(Self { step, residual, saddles })
     }
@@ -117,7 +117,7 @@ impl Step {
 
 /// Curvatures for a rotation of every pair of columns.
 struct Pairs {
-    /// Curvatures by which a step is divided: positive, and between [`LEAST`] and 1 times their bound.
+    /// Curvatures by which a step is divided: positive, and between [`LEAST_CURVATURE_SHARE`] and 1 times their bound.
     target: Matrix<f64>,
     /// The curvatures themselves.
     curved: Matrix<f64>,
@@ -141,7 +141,8 @@ impl Pairs {
                 if effective <= 0.0 && i < j {
                     saddles.push((i, j));
                 }
-                target[(i, j)] = if effective > 0.0 { effective.clamp(LEAST * most, most) } else { most };
+                target[(i, j)] =
+                    if effective > 0.0 { effective.clamp(LEAST_CURVATURE_SHARE * most, most) } else { most };
             }
         }
         Self { target, curved, saddles }
@@ -158,7 +159,8 @@ fn step_outside_span(
     score_slope: &[f64],
 ) -> Matrix<f64> {
     let mut away = Matrix::from_fn(outside.rows(), outside.cols(), |j, i| {
-        let curvature = (bound[j] + moments[i] * score_slope[j]).clamp(LEAST * bound[j], bound[j]);
+        let curvature =
+            (bound[j] + moments[i] * score_slope[j]).clamp(LEAST_CURVATURE_SHARE * bound[j], bound[j]);
         -outside[(j, i)] / curvature
     });
     let back = factor::multiply_transposed(&away, dual);

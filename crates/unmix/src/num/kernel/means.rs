@@ -45,12 +45,12 @@ pub(crate) fn merge_mean(mean: &mut f64, rest: &mut f64, other: (f64, f64), shar
 #[inline(always)]
 fn means_of_all<T: Real>(rows: &[T], p: usize, out: &mut [f64], rest: &mut [f64]) -> f64 {
     /// Rows that are added in registers before a sum is written to memory.
-    const TOGETHER: usize = 4;
+    const ROWS_PER_SUM: usize = 4;
     let n = (rows.len() / p) as f64;
     let first: Vec<f64> = rows[..p].iter().map(|x| x.to_f64()).collect();
     let out = &mut out[..p];
     out.fill(0.0);
-    let mut fours = rows[p..].chunks_exact(TOGETHER * p);
+    let mut fours = rows[p..].chunks_exact(ROWS_PER_SUM * p);
     for four in &mut fours {
         let (a, rest) = four.split_at(p);
         let (b, rest) = rest.split_at(p);

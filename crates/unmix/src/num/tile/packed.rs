@@ -87,7 +87,7 @@ macro_rules! packed_product {
             mut then: impl FnMut(TilePosition, usize, &[&[$v]]),
         ) {
             /// Remaining rows up to which tiles of one row take less time than one of all rows.
-            const FEW: usize = 2;
+            const FEW_ROWS: usize = 2;
             if m == 0 || k == 0 {
                 return;
             }
@@ -101,7 +101,7 @@ macro_rules! packed_product {
                 let width = columns::<$t, $v>(panels - panel);
                 let mut i = 0;
                 while i < m {
-                    let rows = if m < ROWS || m - i <= FEW { 1 } else { ROWS };
+                    let rows = if m < ROWS || m - i <= FEW_ROWS { 1 } else { ROWS };
                     // The last tile begins where it has all its rows: some are computed again, with the same bits.
                     let row = i.min(m - rows);
                     let place = TilePosition { row, again: i - row, column: panel * LANES, last: LANES };

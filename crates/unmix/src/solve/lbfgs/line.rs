@@ -10,16 +10,16 @@ use crate::error::Result;
 
 /// Constants of the Wolfe conditions: minimum fraction of the decrease predicted by the slope, and maximum fraction of the slope at
 /// the new point.
-const DECREASE: f64 = 1e-4;
-const SLOPE: f64 = 0.9;
+const LEAST_DECREASE_SHARE: f64 = 1e-4;
+const LARGEST_SLOPE_SHARE: f64 = 0.9;
 
 /// A predicted decrease below this fraction of the value, or this number of rounding errors, is not measurable: then any decrease
 /// is accepted.
-const DROWNED: f64 = 1e-8;
-const MANY: f64 = 1e3;
+const LEAST_MEASURABLE_SHARE: f64 = 1e-8;
+const LEAST_MEASURABLE_ROUNDINGS: f64 = 1e3;
 
 /// Maximum number of trial steps along one direction.
-const TRIALS: u32 = 25;
+const MOST_TRIALS: u32 = 25;
 
 /// Value and slope of the function along the line.
 #[derive(Clone, Copy)]
@@ -42,7 +42,7 @@ pub(super) fn line_search(
     // The minimum is between these two; `low` has the lower value, and its gradient is kept.
     let (mut low, mut high, mut kept) = (start, None, None);
     let mut t = first;
-    for _ in 0..TRIALS {
+    for _ in 0..MOST_TRIALS {
         let x = from.x.iter().zip(direction).map(|(x, d)| x + t * d).collect();
         let mut place = Point { x, value: 0.0, gradient: vec![0.0; direction.len()] };
         place.value = objective.at(&place.x, &mut place.gradient)?;
@@ -57,7 +57,7 @@ pub(super) fn line_search(
         if !flat && (!trial.lowers(&start, rounding) || (kept.is_some() && trial.value >= low.value)) {
             high = Some(trial);
         } else {
-            if trial.slope.abs() <= SLOPE * start.slope.abs() {
+            if trial.slope.abs() <= LARGEST_SLOPE_SHARE * start.slope.abs() {
                 return Ok(Some(place));
             }
             let beyond = high.map_or(trial.slope > 0.0, |h: Trial| trial.slope * (h.t - low.t) > 0.0);
@@ -85,14 +85,15 @@ pub(super) fn line_search(
 impl Trial {
     /// Whether the decrease predicted by the slope for a step `t` is below the rounding errors of the values.
     fn is_within_rounding(&self, t: f64, rounding: f64) -> bool {
-        -t * self.slope <= (DROWNED * self.value.abs()).max(MANY * rounding)
+        -t * self.slope
+            <= (LEAST_MEASURABLE_SHARE * self.value.abs()).max(LEAST_MEASURABLE_ROUNDINGS * rounding)
     }
 
     /// Whether its value satisfies the condition of sufficient decrease relative to `start`.
     fn lowers(&self, start: &Self, rounding: f64) -> bool {
         let within_rounding = start.is_within_rounding(self.t, rounding) && self.value <= start.value;
         // NaN does not satisfy it.
-        (self.value <= start.value + DECREASE * self.t * start.slope || within_rounding)
+        (self.value <= start.value + LEAST_DECREASE_SHARE * self.t * start.slope || within_rounding)
             && self.slope.is_finite()
     }
 }

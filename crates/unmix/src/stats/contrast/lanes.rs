@@ -9,10 +9,10 @@ pub(super) const LANES: usize = SIMD_WIDTH;
 
 /// Numbers of a lane whose sum is computed in their own type before it is added in double precision. The product of this number of
 /// factors, each at most 2, is in the range of single precision.
-const RUN: usize = 64;
+const NUMBERS_PER_RUN: usize = 64;
 
 /// Number of runs whose products together are in the range of double precision: one logarithm serves all of them.
-const RUNS: usize = 15;
+const RUNS_PER_LOGARITHM: usize = 15;
 
 /// Sums of each lane.
 #[derive(Clone, Copy)]
@@ -65,7 +65,7 @@ pub(in crate::stats) fn lanes<T: Real>(
     let log = |[.., logs]: &mut [[f64; LANES]; 3], factors: &mut [f64; LANES]| {
         logs.iter_mut().zip(factors).for_each(|(log, x)| *log += std::mem::replace(x, 1.0).ln());
     };
-    let runs = y.chunks(RUN * LANES).zip(out.chunks_mut(RUN * LANES));
+    let runs = y.chunks(NUMBERS_PER_RUN * LANES).zip(out.chunks_mut(NUMBERS_PER_RUN * LANES));
     for (number, (y, out)) in runs.enumerate() {
         y.iter().zip(&mut *out).for_each(|(y, out)| *out = expensive(*y, *out));
         // `black_box`: otherwise LLVM would scalarise the accumulators.
@@ -75,7 +75,7 @@ pub(in crate::stats) fn lanes<T: Real>(
             totals[1][l] += run.sums[1][l].to_f64();
             factors[l] *= run.product[l].to_f64();
         }
-        if number % RUNS == RUNS - 1 {
+        if number % RUNS_PER_LOGARITHM == RUNS_PER_LOGARITHM - 1 {
             log(&mut totals, &mut factors);
         }
     }

@@ -170,7 +170,7 @@ fn add_tables(
     (stride, offset): (usize, usize),
 ) {
     /// Numbers of a block: 96 KiB, a part of the second-level cache.
-    const CACHED: usize = 12288;
+    const NUMBERS_PER_BLOCK: usize = 12288;
     /// Least average number of cells of a line that are in a block: the sums are read and written once for each block.
     const CELLS: usize = 4;
     if width == 0 {
@@ -179,7 +179,7 @@ fn add_tables(
     let (n, cells) = (table.len() / width, lines.iter().map(|(places, _)| places.len()).sum::<usize>());
     let block = match lines.len() {
         1 => n,
-        lines => (CACHED / width).max((CELLS * n * lines).div_ceil(cells.max(1))),
+        lines => (NUMBERS_PER_BLOCK / width).max((CELLS * n * lines).div_ceil(cells.max(1))),
     };
     let mut rest: Vec<&[u32]> = lines.iter().map(|(places, _)| *places).collect();
     for start in (0..n).step_by(block.max(1)) {

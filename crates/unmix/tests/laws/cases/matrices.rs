@@ -11,6 +11,14 @@ pub(super) fn matrix_completion() -> Vec<Path> {
         otherwise("offsets alone, gaps", json!({"n_components": 0}), 30, 8),
         otherwise("as many as there are, wide, gaps", json!({"tol": 0.01}), 25, 40),
         otherwise("ridge, gaps", json!({"n_components": 2, "alpha": 0.1}), 40, 12),
+        // From a spanning tree of the cells, and from their singular vectors.
+        otherwise(
+            "no penalty, one factor, gaps",
+            json!({"n_components": 1, "alpha": 0.0, "offsets": false}),
+            40,
+            12,
+        ),
+        otherwise("no penalty, gaps", json!({"n_components": 2, "alpha": 0.0}), 40, 12),
         otherwise("nuclear norm, wide, gaps", json!({"algorithm": "soft-impute", "alpha": 8.0}), 25, 40),
         otherwise("nuclear norm by held-out cells, wide, gaps", json!({"algorithm": "soft-impute"}), 25, 40),
         otherwise(
@@ -70,6 +78,13 @@ pub(super) fn subspace_clustering() -> Vec<Path> {
             json!({"n_clusters": 2, "n_components": 2, "algorithm": "ppca-mixture", "n_init": 2, "max_iter": 30}),
             300,
             6,
+        ),
+        // More than 2000 rows start from k-subspaces.
+        otherwise(
+            "mixture of many rows",
+            json!({"n_clusters": 2, "n_components": 2, "algorithm": "ppca-mixture", "n_init": 2, "max_iter": 15}),
+            2100,
+            12,
         ),
         otherwise(
             "mixture with means, numbers by the data",

@@ -153,6 +153,12 @@ pub(super) fn dae() -> Vec<Path> {
             300,
             9,
         ),
+        otherwise(
+            "gradient descent without momentum",
+            json!({"solver": "plain-sgd", "n_components": 4, "max_epochs": 6, "learning_rate": 0.01}),
+            200,
+            9,
+        ),
     ]
 }
 

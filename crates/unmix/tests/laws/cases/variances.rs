@@ -71,6 +71,8 @@ pub(super) fn ppca() -> Vec<Path> {
         otherwise("standardized, with gaps", json!({"n_components": 2, "standardize": true}), 300, 8),
         otherwise("a number by BIC, with gaps", json!({"max_iter": 30}), 300, 6),
         otherwise("wide, with gaps", json!({"n_components": 2, "max_iter": 40}), 40, 90),
+        // Iterations of more than 2048 columns start from random loadings.
+        otherwise("very wide, with gaps", json!({"n_components": 2, "max_iter": 8}), 16, 2060),
     ]
 }
 
@@ -159,6 +161,23 @@ pub(super) fn factor_analysis() -> Vec<Path> {
         otherwise("promax", json!({"n_components": 3, "rotation": "promax"}), 200, 9),
         otherwise("geomin", json!({"n_components": 3, "rotation": "geomin"}), 200, 9),
         otherwise("with gaps", json!({"n_components": 2}), 300, 6),
+        otherwise("wide, with gaps", json!({"n_components": 2, "max_iter": 20}), 20, 30),
+        otherwise(
+            "by EM over the factors, with gaps",
+            json!({"n_components": 2, "algorithm": "em", "max_iter": 30}),
+            300,
+            6,
+        ),
+        otherwise("varimax, with gaps", json!({"n_components": 2, "rotation": "varimax"}), 300, 6),
+        otherwise(
+            "oblique, standardized, with gaps",
+            json!({"n_components": 2, "rotation": "oblimin", "standardize": true}),
+            300,
+            6,
+        ),
+        // Every row has an observed cell for each factor.
+        otherwise("Bartlett, with gaps", json!({"n_components": 2, "scores": "bartlett"}), 200, 12),
+        otherwise("BIC, with gaps", json!({"n_components": "bic", "max_iter": 20}), 300, 6),
         otherwise(
             "sparse loadings",
             json!({"n_components": 2, "prior": "laplace-loadings", "l1": 0.02, "max_iter": 30}),

@@ -4,13 +4,13 @@ use crate::model::Tensor;
 use crate::num::Dtype;
 
 /// Bytes in one number of double precision: as many as it represents exactly.
-const PACKED: usize = 6;
+const BYTES_PER_NUMBER: usize = 6;
 
 /// Encodes bytes as numbers in double precision: first their count.
 pub(super) fn packed(bytes: &[u8]) -> Tensor {
     let number = |six: &[u8]| six.iter().rev().fold(0u64, |sum, byte| (sum << 8) | u64::from(*byte)) as f64;
     let numbers: Vec<f64> =
-        std::iter::once(bytes.len() as f64).chain(bytes.chunks(PACKED).map(number)).collect();
+        std::iter::once(bytes.len() as f64).chain(bytes.chunks(BYTES_PER_NUMBER).map(number)).collect();
     Tensor::vector(&numbers, Dtype::F64)
 }
 
@@ -19,7 +19,7 @@ pub(super) fn unpacked(tensor: &Tensor) -> Option<Vec<u8>> {
     let numbers = tensor.f64s();
     let (len, rest) = numbers.split_first()?;
     let mut out: Vec<u8> =
-        rest.iter().flat_map(|x| (*x as u64).to_le_bytes().into_iter().take(PACKED)).collect();
+        rest.iter().flat_map(|x| (*x as u64).to_le_bytes().into_iter().take(BYTES_PER_NUMBER)).collect();
     if out.len() < *len as usize {
         return None;
     }

@@ -51,7 +51,7 @@ impl Description {
 }
 
 /// The largest number of choices that are listed within a sentence.
-const LISTED: usize = 8;
+const MOST_LISTED_CHOICES: usize = 8;
 
 impl Kind {
     /// Descriptions of its alternatives, in order, with `example` a possible number.
@@ -91,7 +91,7 @@ impl Kind {
             [] => None,
             [one] => Some(format!("'{one}'")),
             // The choices of the remedy, in sentences that would be too long.
-            many if many.len() > LISTED => Some("one of its choices".into()),
+            many if many.len() > MOST_LISTED_CHOICES => Some("one of its choices".into()),
             many => Some(format!("one of {}", many.join(", "))),
         };
         let mut parts = self.phrases(None);
@@ -102,7 +102,7 @@ impl Kind {
 
     /// Whether [`in_words`](Self::in_words) has all choices.
     pub(in crate::model::settings) fn lists_choices(&self) -> bool {
-        self.choices().len() <= LISTED
+        self.choices().len() <= MOST_LISTED_CHOICES
     }
 
     /// Whether the remedy of a number out of range would repeat the requirement: there are no other values, and no example.
