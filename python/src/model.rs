@@ -195,6 +195,12 @@ impl Model {
         self.inner.code().mixing().map(|mixing| matrix(py, mixing)).transpose()
     }
 
+    /// The matrix of the encoder, `n_components x n_features`, in double precision; None if codes are not linear in the rows.
+    #[getter]
+    fn filters<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        self.inner.code().encoder().linear().map(|(_, encoder)| matrix(py, encoder.transposed())).transpose()
+    }
+
     /// Standard errors of the variances along the components, if the model has variances.
     #[getter]
     fn explained_variance_std_error<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {

@@ -11,7 +11,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    if os.environ.get("UNMIX_TESTS") == "all":
+    if os.environ.get("UNMIX_TESTS") in ("all", "full"):
         return
     for item in items:
         if item.get_closest_marker("heavy"):

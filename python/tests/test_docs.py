@@ -264,6 +264,7 @@ NOT_RUN = {
     "unmix reproduce lista": "minutes; a quick form is among the tests of unmix-reproduce",
     "unmix reproduce sae-is-lista": "minutes; a quick form is among the tests of unmix-reproduce",
     "unmix reproduce rfn-modules": "minutes; a quick form is among the tests of unmix-reproduce",
+    "unmix reproduce rfn-tables": "minutes; a quick form is among the tests of unmix-reproduce",
     "unmix reproduce sae-activations --activations FILE": "reads recorded activations",
 }
 #: Commands without a file that run as they are; all others without a file are names of commands.

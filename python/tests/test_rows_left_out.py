@@ -174,3 +174,11 @@ def test_colours_of_figures_and_labels_of_probes_follow_the_rows_of_a_handle(row
     np.testing.assert_array_equal(sparse_probing(codes, labels, k=(1,), X=rows).codes, expected.codes)
     with pytest.raises(ValueError, match="labels " + REFUSED.format("label", "label")):
         sparse_probing(rows, labels[:7])
+
+
+def test_handles_of_values_leave_out_their_own_rows_only_for_an_array_of_those_left(rows):
+    Path("w.csv").write_text("w\n" + "".join("NA\n" if i == 2 else f"{1 + i % 3}\n" for i in range(40)))
+    weights, X = unmix.open("w.csv", missing="drop", header=True), rows.read()
+    of_array = PCA(2, random_state=0).fit(X, sample_weight=weights)
+    given = [1 + i % 3 for i in range(40) if i != 2]
+    assert np.array_equal(of_array.components_, PCA(2, random_state=0).fit(X, sample_weight=given).components_)

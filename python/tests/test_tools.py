@@ -64,7 +64,9 @@ def test_sparseness_is_that_of_hoyer_for_arrays_sparse_matrices_and_files(tmp_pa
     norms = [np.abs(row).sum() / np.linalg.norm(row) for row in codes[1:]]
     assert_allclose(found[1:], (np.sqrt(7) - norms) / (np.sqrt(7) - 1), atol=1e-14)
     assert np.isnan(found[0]) and found[1] == 1.0 and abs(found[2]) < 1e-15 and found.dtype == np.float64
-    assert_allclose(metrics.sparseness(-1e9 * codes), found, atol=1e-14)
+    for factor in (-1e9, 1e-200, 1e200):
+        assert_allclose(metrics.sparseness(factor * codes), found, atol=1e-14)
+        assert_allclose(metrics.sparseness(scipy.sparse.csr_array(factor * codes)), found, atol=1e-14)
     for other in (scipy.sparse.csr_array(codes), scipy.sparse.csc_matrix(codes), pd.DataFrame(codes), tmp_path / "codes.npy"):
         assert_allclose(metrics.sparseness(other), found, atol=1e-14)
     for wrong in (codes[0], codes[:, :1]):

@@ -106,10 +106,17 @@ def in_memory_by_names(X: Any, names: Sequence[str] | None) -> Any:
     return files._files.read((0, threads_here(), 0), None, wanted)
 
 
-def values_in_memory(X: Any) -> Any:
-    """Values for rows, in memory, with all entries. A handle gives also those of rows that it leaves out for missing cells: values are matched with
-    rows by their number."""
-    return dense(X._files.read((0, threads_here(), 0), None, None, True) if isinstance(X, Files) else X)
+def values_in_memory(X: Any, rows: Any = None) -> Any:
+    """Values for ``rows``, in memory, with all entries. A handle gives also those of rows that it leaves out for missing cells: values are matched with
+    rows by their number. Only where that is not the number of rows of an array, it leaves out its own."""
+    if not isinstance(X, Files):
+        return dense(X)
+    values = dense(X._files.read((0, threads_here(), 0), None, None, True))
+    shape = () if rows is None or isinstance(rows, (Files, _unmix.Files)) else np.shape(rows)
+    if shape and shape[0] != len(values):
+        used = dense(X.read())
+        values = used if len(used) == shape[0] else values
+    return values
 
 
 def of_used_rows(X: Any, values: Any, name: str, one: str = "value", names: Sequence[str] | None = None) -> Any:
@@ -136,7 +143,8 @@ def refuse_overwriting(X: Any, out: Any) -> None:
 
 def refuse_replacing(path: str) -> None:
     """Refuse to write a model over a file that is not one, which may be data, as the command line does."""
-    if not os.path.isfile(path) or _unmix.Model.is_file(path):
+    # Programs that choose a name, such as `tempfile`, make an empty file of it.
+    if not os.path.isfile(path) or os.path.getsize(path) == 0 or _unmix.Model.is_file(path):
         return
     error = ValueError(
         f"writing the model to {path} is not possible: a file that is not an unmix model is there; choose another name, or give force=True to "
@@ -226,7 +234,7 @@ def _weights(sample_weight: Any, rows: Any) -> list[float] | None:
     if isinstance(sample_weight, Real) and not _is_path(rows):
         return [float(sample_weight)] * rows.shape[0]
     if isinstance(sample_weight, (str, os.PathLike, Files)):
-        sample_weight = _column(sample_weight, "sample_weight")
+        sample_weight = _column(sample_weight, "sample_weight", rows)
     weights: Array = np.asarray(sample_weight, dtype=np.float64)
     if weights.ndim == 0:
         raise ValueError("sample_weight must have one number for each row of a file, got a single number; leave it out for equal weights")
@@ -236,11 +244,11 @@ def _weights(sample_weight: Any, rows: Any) -> list[float] | None:
     return numbers
 
 
-def _column(file: Any, name: str) -> Array:
-    """The numbers of a file, or handle to one, of one column; they are the argument ``name``."""
+def _column(file: Any, name: str, rows: Any = None) -> Array:
+    """The numbers of a file, or handle to one, of one column, for ``rows``; they are the argument ``name``."""
     if isinstance(file, Files) and file._files.lists_cells:
         raise ValueError(f"{name} must be one number for each row, got a list of cells; open a file with one column, without triplets=True")
-    table = values_in_memory(file)
+    table = values_in_memory(file, rows)
     if table.ndim == 2 and table.shape[1] != 1:
         raise ValueError(f"{name} of a file must be one column, got {table.shape[1]}; choose one, as in unmix.open(path, columns='weight')")
     return np.ravel(table)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,10 +20,6 @@ if TYPE_CHECKING:
 _PANELS = 25
 #: Maximum number of columns whose names fit below a panel.
 _MOST_NAMES = 30
-#: Rows that are encoded at once to find filters.
-_BLOCK = 512
-#: Largest relative error of the codes of a linear encoder: those of others differ by much more.
-_ROUNDING = 1e-6
 
 
 def vectors(
@@ -71,42 +66,14 @@ def encoder_vectors(model: Estimator) -> Array:
     weight = getattr(model, "encoder_weight_", None)
     if weight is not None:
         return np.asarray(weight, dtype=np.float64)
-    mean = np.zeros(model.n_features_in_) + np.asarray(getattr(model, "mean_", 0), dtype=np.float64)
-    # Of the size of the mean, so that the sum has all digits of both.
-    unit = np.maximum(1, np.abs(mean))
-    if not _is_linear(model, mean, unit):
-        layer = ", or the filters of a layer, as in model.layers_[0]" if isinstance(getattr(model, "layers_", None), list) else ""
-        raise ValueError(
-            f"filters need codes that are products of rows and a matrix, and those of this {type(model).__name__} are computed by a solver or by "
-            f"a network of several layers; draw its loadings with plot.components{layer}"
-        )
-    middle = _encoded(model, mean[None])[0]
-    out = np.empty((len(middle), len(mean)))
-    for first in range(0, len(mean), _BLOCK):
-        columns = np.arange(first, min(first + _BLOCK, len(mean)))
-        rows = np.tile(mean, (len(columns), 1))
-        rows[np.arange(len(columns)), columns] += unit[columns]
-        # The difference of the rows after rounding.
-        step = (mean + unit - mean)[columns]
-        out[:, columns] = ((_encoded(model, rows) - middle) / step[:, None]).T
-    return out
-
-
-def _is_linear(model: Estimator, mean: Array, unit: Array) -> bool:
-    """Whether codes are a linear function of rows, up to an offset: a sum of differences from the mean has the sum of the differences of the codes."""
-    one, two = unit * np.random.RandomState(0).randn(2, len(mean))
-    found = _encoded(model, mean + np.stack([0 * one, one, two, one + two, -one]))
-    one, two, both, opposite = found[1:] - found[0]
-    error = max(np.abs(one + two - both).max(), np.abs(one + opposite).max())
-    # A threshold may set all codes of these rows to 0.
-    return bool(error <= _ROUNDING * np.abs(both).max()) and bool(np.abs(both).max() > 0)
-
-
-def _encoded(model: Estimator, rows: Array) -> Array:
-    with warnings.catch_warnings():
-        # Of rows on which a solver did not converge, which are none of the user's.
-        warnings.simplefilter("ignore")
-        return np.asarray(model._model.encode(rows, model._run_arguments(), None, True), dtype=np.float64)
+    filters = model._model.filters
+    if filters is not None:
+        return filters
+    layer = ", or the filters of a layer, as in model.layers_[0]" if isinstance(getattr(model, "layers_", None), list) else ""
+    raise ValueError(
+        f"filters need codes that are products of rows and a matrix, and those of this {type(model).__name__} are computed by a solver or by a "
+        f"network of several layers; draw its loadings with plot.components{layer}"
+    )
 
 
 def _new_axes(count: int, columns: int, pictures: bool, bars: bool) -> Array:

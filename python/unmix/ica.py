@@ -359,7 +359,7 @@ class ICA(ICAParameters, Sources):
         if X is not None:
             rows = self._rows(X)
             sources = self._model.encode(rows, self._run_arguments())
-            channels = np.asarray(values_in_memory(reference), dtype=np.float64)
+            channels = np.asarray(values_in_memory(reference, rows), dtype=np.float64)
             channels = channels.reshape(len(channels), -1)
             return _correlations(sources, of_used_rows(rows, channels, "reference", "row", self._model.feature_names))
         if isinstance(reference, Files):

@@ -11,6 +11,7 @@ use std::process::{Command, ExitCode};
 const HELP: &str = "\
 cargo xtask test [rust|python]   the everyday tests, Rust and Python (makes .venv on first use), or those of one language
 cargo xtask test all             these and the slow tests: published experiments at length, pages in a browser, MNE; a sample of torture
+cargo xtask test full            these and full forms of published experiments, which take minutes each
 cargo xtask test arm [NAME...]   Rust tests of the library and the readers, all or by name, for ARM processors (aarch64), in the emulator QEMU
 cargo xtask torture              every class on extreme arrays, all cases (some 12 minutes)
 cargo xtask wheel                builds the wheel and tests it in a clean environment without Rust
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["test"] => print_skipped(test_both(TestScope::Everyday)),
         ["test", "all"] => print_skipped(test_both(TestScope::All)),
+        ["test", "full"] => print_skipped(test_both(TestScope::Full)),
         ["test", "arm", filters @ ..] => test_arm(filters),
         ["test", "rust"] => print_skipped(test_rust(TestScope::Everyday)),
         ["test", "python"] => test_python(TestScope::Everyday),
@@ -45,11 +47,12 @@ fn main() -> ExitCode {
 
 type Done = Result<(), String>;
 
-/// Which tests run: the everyday ones, or all.
+/// Which tests run: the everyday ones, also the slow ones, or also those that take minutes each.
 #[derive(Clone, Copy, PartialEq)]
 enum TestScope {
     Everyday,
     All,
+    Full,
 }
 
 impl TestScope {
@@ -58,12 +61,13 @@ impl TestScope {
         match self {
             TestScope::Everyday => command,
             TestScope::All => command.env("UNMIX_TESTS", "all"),
+            TestScope::Full => command.env("UNMIX_TESTS", "full"),
         }
     }
 
     /// The requirements file of the Python tests.
     fn requirements(self) -> PathBuf {
-        let name = if self == TestScope::All { "requirements-all.txt" } else { "requirements.txt" };
+        let name = if self == TestScope::Everyday { "requirements.txt" } else { "requirements-all.txt" };
         root().join("python").join("tests").join(name)
     }
 }
@@ -193,7 +197,7 @@ fn environment(scope: TestScope) -> Result<PathBuf, String> {
     run(Command::new(&python)
         .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"])
         .arg(scope.requirements()))?;
-    let wanted = if scope == TestScope::All { all } else { everyday };
+    let wanted = if scope == TestScope::Everyday { everyday } else { all };
     std::fs::write(&installed, wanted).map_err(|e| format!("{}: {e}", installed.display()))?;
     Ok(python)
 }

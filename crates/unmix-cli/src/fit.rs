@@ -273,14 +273,18 @@ pub(crate) fn destination(to: &Path, inputs: &[&Path], force: bool) -> Result<De
         Destination::StandardOutput => Err(Failure::Usage(
             "a model cannot be written to standard output; give -o the name of a file".into(),
         )),
-        Destination::File(path) if path.is_file() && !force && !model::is_model_file(path) => {
-            Err(Failure::Message(format!(
-                "writing the model to {} is not possible: a file that is not an unmix model is there; choose another name, or add --force to replace it",
-                to.display()
-            )))
-        }
+        Destination::File(path) if holds_other(path) && !force => Err(Failure::Message(format!(
+            "writing the model to {} is not possible: a file that is not an unmix model is there; choose another name, or add --force to replace it",
+            to.display()
+        ))),
         _ => Ok(place),
     }
+}
+
+/// Whether a file has contents that are not a model. Programs that choose a name make an empty file of it.
+fn holds_other(path: &Path) -> bool {
+    let is_empty = || std::fs::metadata(path).is_ok_and(|file| file.len() == 0);
+    path.is_file() && !is_empty() && !model::is_model_file(path)
 }
 
 /// The default output: `data.csv.gz` becomes `data.pca.safetensors` in the current folder.

@@ -143,7 +143,7 @@ fn opened(
         comma_cells: 0,
         commas_separate: false,
         patches: None,
-        n_unread: 0,
+        unread: vec![],
     };
     Ok((input, first))
 }

@@ -200,7 +200,7 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
         comma_cells: 0,
         commas_separate: false,
         patches: None,
-        n_unread: 0,
+        unread: vec![],
     })
 }
 

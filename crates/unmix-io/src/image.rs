@@ -173,7 +173,7 @@ fn cut(
         comma_cells: 0,
         commas_separate: false,
         patches,
-        n_unread: 0,
+        unread: vec![],
     })
 }
 

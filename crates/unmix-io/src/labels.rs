@@ -4,6 +4,7 @@ use crate::format::text;
 use crate::text::check_quotations;
 use crate::wording::{entry, path_argument};
 use crate::{Files, Missing, Options, Wording, open_with};
+use std::collections::HashSet;
 use std::path::Path;
 use unmix::data::{RowValues, UsedRows};
 use unmix::{AnyRows, Error, Result, Run};
@@ -160,8 +161,9 @@ fn all_labels_of(files: &Files, rows: UsedRows<'_>, nameless: &str, run: &Run<'_
     }
     let name = name.map(|name| entry(name));
     let mut input = files.open_as(run, |options| {
-        options.keep = name.or(options.columns.take());
-        (options.columns, options.drop) = (None, None);
+        // The file may have no other column.
+        (options.copied, options.copied_stay) = (name.or(options.columns.take()), true);
+        (options.columns, options.drop, options.keep) = (None, None, None);
         (options.count_text, options.missing) = (true, Missing::Keep);
     })?;
     input.kept.pop().ok_or_else(|| several(options.wording, path, p, None))
@@ -185,7 +187,9 @@ pub fn labels_in_column(files: &Files, column: &str, rows: UsedRows<'_>, run: &R
         return Err(refused("the columns of a transposed table are rows"));
     }
     let options = Options {
+        // It may be the only feature.
         copied: Some(entry(column)),
+        copied_stay: true,
         // Which rows are left out depends on the columns that are read. What follows the last row that is requested may be of any form.
         missing: Missing::Keep,
         rows: files.options().rows.map(|(_, end)| (0, end)),
@@ -251,10 +255,20 @@ fn is_named_like_a_file(path: &Path) -> bool {
     packed || matches!(ending(path).as_deref(), Some("npy" | "csv" | "tsv" | "txt" | "parquet"))
 }
 
-/// Whether the first of `n_lines` lines is a header: there is one more than rows, or than rows of their file, and there are not as many as either.
-fn one_more(rows: UsedRows<'_>, n_lines: usize) -> bool {
-    let n = n_lines as u64;
-    !rows.matches(n) && n > 0 && rows.matches(n - 1)
+/// Whether the first of lines, of which there may be one more than labels, is a header; `None` if it may be either.
+fn first_is_header(lines: &[&str]) -> Option<bool> {
+    let (first, others) = lines.split_first()?;
+    let is_number = |text: &&str| text.trim().parse::<f64>().is_ok();
+    let is_empty = |text: &&str| text.trim().is_empty();
+    if others.contains(first) {
+        return Some(false);
+    }
+    // Cells without a number may be missing ones.
+    if others.iter().any(is_number) && others.iter().all(|text| is_number(text) || is_empty(text)) {
+        return Some(!is_number(first));
+    }
+    let distinct: HashSet<&str> = others.iter().copied().collect();
+    (distinct.len() < others.len()).then_some(true)
 }
 
 /// The content of a text file, decompressed.
@@ -296,19 +310,69 @@ impl<'a> Text<'a> {
 
     /// Lines of text; if there is one more than rows, the first is a header.
     fn lines(&self, rows: UsedRows<'_>, nameless: String) -> Result<Labels> {
-        if let Some(values) = self.words(rows) {
-            return Ok((nameless, values));
-        }
-        let mut values = Vec::new();
+        let mut values = match self.words(rows) {
+            Some(values) => values,
+            None => self.single_cells()?,
+        };
+        let header = self.has_header(&values.iter().map(String::as_str).collect::<Vec<_>>(), rows, None)?;
+        let name = if header { values.remove(0) } else { nameless };
+        Ok((name, values))
+    }
+
+    /// The only cell of each line.
+    fn single_cells(&self) -> Result<Vec<String>> {
+        let mut cells = Vec::new();
         for (i, record) in self.records()?.iter().enumerate() {
             if record.len() != 1 {
                 let line = (i > 0).then_some(i + 1);
                 return Err(several(self.wording, self.path, record.len(), line));
             }
-            values.push(record[0].to_string());
+            cells.push(record[0].to_string());
         }
-        let name = if one_more(rows, values.len()) { values.remove(0) } else { nameless };
-        Ok((name, values))
+        Ok(cells)
+    }
+
+    /// Whether the first of these lines, or of these cells of a `column`, is a header: there is one more than rows, or than rows of their file.
+    ///
+    /// # Errors
+    ///
+    /// As many lines as rows of the file, and one more than rows that are used, of which the first may be a header or a label.
+    fn has_header(&self, lines: &[&str], rows: UsedRows<'_>, column: Option<&str>) -> Result<bool> {
+        let n = lines.len() as u64;
+        if n == 0 || rows.are(n) {
+            return Ok(false);
+        }
+        match (rows.matches(n), rows.are(n - 1)) {
+            (true, true) => first_is_header(lines).ok_or_else(|| self.unclear(lines.len(), column)),
+            (true, false) => Ok(false),
+            (false, _) => Ok(rows.matches(n - 1)),
+        }
+    }
+
+    /// The error for `n` lines of which the first may be a header or a label.
+    fn unclear(&self, n: usize, column: Option<&str>) -> Error {
+        let path = self.path.display();
+        let column = column.map_or(String::new(), |column| format!(":{column}"));
+        let why = format!(
+            "its first line may be a header or a label: it has {n} lines, one for each row of the file that the rows are from, and one more than \
+             rows that are used"
+        );
+        let by_name = match self.wording {
+            Wording::Rust => "path:column".into(),
+            Wording::Shell => {
+                self.wording.plain("color", format!("{}:COLUMN", path_argument(self.path)), true)
+            }
+            _ => format!("color='{path}:COLUMN'"),
+        };
+        let remedy = format!(
+            "name the column in its header, as in {by_name}, or give one value for each row that is used, without a header"
+        );
+        Error::setting(
+            setting(self.wording),
+            self.wording.text_value(&format!("{path}{column}")),
+            why,
+            remedy,
+        )
     }
 
     /// The lines of a file other than `.csv` and `.tsv` as they are, if there is one for each row and fewer than half contain delimiters or
@@ -339,9 +403,9 @@ impl<'a> Text<'a> {
             let known: Vec<&str> = head.iter().map(String::as_str).collect();
             return Err(Error::unknown("column", column, known));
         };
-        let header = head[j] == column || one_more(rows, records.len());
-        let lines = &records[usize::from(header)..];
-        let values = lines.iter().map(|record| record.get(j).unwrap_or("").to_string()).collect();
+        let cells: Vec<&str> = records.iter().map(|record| record.get(j).unwrap_or("")).collect();
+        let header = head[j] == column || self.has_header(&cells, rows, Some(column))?;
+        let values = cells[usize::from(header)..].iter().map(|cell| String::from(*cell)).collect();
         Ok((if header { head[j].clone() } else { format!("column {j}") }, values))
     }
 }
@@ -397,8 +461,30 @@ mod tests {
             file.read(three.used(), "kind", &Run::default()).map_err(|e| e.to_string())
         };
         let acd = |name: &str| Ok((name.to_string(), ["a", "c", "d"].map(String::from).to_vec()));
-        // A list with as many lines as the file has rows has no header, though it has one more than rows are used.
-        assert_eq!(labels("a\nb\nc\nd\n", None), acd("kind"));
+        // A list with as many lines as the file has rows, and one more than rows are used, has no header where the first label is there again, or all
+        // are numbers.
+        let words = |name: &str, labels: [&str; 3]| Ok((name.to_string(), labels.map(String::from).to_vec()));
+        assert_eq!(labels("a\nb\na\nb\n", None), words("kind", ["a", "a", "b"]));
+        assert_eq!(labels("1\n2\n3\n4\n", None), words("kind", ["1", "3", "4"]));
+        // It has one where the first line is there once and other labels repeat, or is the only one that is no number.
+        assert_eq!(labels("group\na\nb\na\n", None), words("group", ["a", "b", "a"]));
+        assert_eq!(labels("age\n1\n\"\"\n4\n", None), words("age", ["1", "", "4"]));
+        assert_eq!(labels("x,BT\n1,a\n2,b\n3,a\n", Some("1")), words("BT", ["a", "b", "a"]));
+        // Others may be either, unless the column is named.
+        let refused = labels("kind\na\nb\nc\n", None).unwrap_err();
+        assert!(
+            refused.starts_with("--color")
+                && refused.contains("its first line may be a header or a label: it has 4 lines"),
+            "{refused}"
+        );
+        assert!(
+            refused.contains("kind.csv:COLUMN, or give one value for each row that is used"),
+            "{refused}"
+        );
+        assert_eq!(labels("kind\na\nb\nc\n", Some("kind")), words("kind", ["a", "b", "c"]));
+        assert!(
+            labels("x,y\n1,a\n2,b\n3,c\n", Some("1")).unwrap_err().contains("may be a header or a label")
+        );
         assert_eq!(labels("group\na\nb\nc\nd\n", None), acd("group"));
         assert_eq!(labels("a\nc\nd\n", None), acd("kind"));
         assert_eq!(labels("x,BT\n1,a\n2,b\n3,c\n4,d\n", Some("BT")), acd("BT"));
@@ -422,6 +508,13 @@ mod tests {
             let found = labels_in_column(&handle(text, Some("x,y")), column, three.used(), &run);
             assert_eq!(found.map_err(|e| e.to_string()), acd("BT"), "{column}");
         }
+        // The only feature, and the only column.
+        for columns in [Some("BT"), None] {
+            let found = labels_in_column(&handle("BT\na\nb\nc\nd\n", columns), "BT", three.used(), &run);
+            assert_eq!(found.map_err(|e| e.to_string()), acd("BT"), "{columns:?}");
+        }
+        let found = labels_in_column(&handle(text, Some("BT")), "BT", three.used(), &run);
+        assert_eq!(found.map_err(|e| e.to_string()), acd("BT"));
         let refused = |column: &str| {
             labels_in_column(&handle(text, None), column, three.used(), &run).unwrap_err().to_string()
         };

@@ -113,6 +113,7 @@ pub use wav::{sample_rate, write_wav};
 use format::{Kind, Recognised};
 use std::path::{Path, PathBuf};
 use stored::{Opener, Stored};
+use text::Among;
 use unmix::data::Bytes;
 use unmix::{AnyRows, Error, Result, Run};
 
@@ -143,9 +144,12 @@ pub struct Input {
     pub commas_separate: bool,
     /// The pictures that the rows are patches of, where they are all patches and all pixels of each.
     pub patches: Option<CutImages>,
-    /// Rows of the file after the last one that was requested, which were counted and not read.
-    pub(crate) n_unread: u64,
+    /// Of each text file that was read in part, what counts its rows after the last one that was requested.
+    pub(crate) unread: Vec<CountRows>,
 }
+
+/// Counts rows of a file that were not read.
+pub(crate) type CountRows = Box<dyn Fn() -> Result<u64> + Send + Sync>;
 
 /// Opens the file at `path`; `-` is the standard input.
 ///
@@ -241,9 +245,10 @@ fn all_rows(files: &[PathBuf], open: Opener<'_>, options: &Options, run: &Run<'_
             .collect::<Result<Vec<_>>>()?;
         return Ok(Input { format: "wav".into(), ..wav::open(&bytes, nameless, options, run)? });
     }
+    let among = among(&opened, options, run)?;
     let mut inputs = Vec::new();
     for (stored, found) in opened {
-        inputs.push(one(stored, found, options, run)?);
+        inputs.push(one(stored, found, among, options, run)?);
     }
     match inputs.pop() {
         Some(input) if inputs.is_empty() => Ok(input),
@@ -251,12 +256,27 @@ fn all_rows(files: &[PathBuf], open: Opener<'_>, options: &Options, run: &Run<'_
     }
 }
 
-/// Opens a file of a kind that needs no other file to be read.
-fn one(stored: Stored, found: Recognised, options: &Options, run: &Run<'_>) -> Result<Input> {
+/// What each text file among these needs to know of the others.
+fn among(files: &[(Stored, Recognised)], options: &Options, run: &Run<'_>) -> Result<Among> {
+    if files.len() < 2 {
+        return Ok(Among::Alone);
+    }
+    for (stored, found) in files {
+        if let Kind::Text(by_ending) = found.kind
+            && !text::ends_in_delimiter(&stored.bytes, found.gz, by_ending, options, run)?
+        {
+            return Ok(Among::Several { end_in_delimiter: false });
+        }
+    }
+    Ok(Among::Several { end_in_delimiter: true })
+}
+
+/// Opens a file of a kind that needs no other file to be read, except what `among` has of the others.
+fn one(stored: Stored, found: Recognised, among: Among, options: &Options, run: &Run<'_>) -> Result<Input> {
     options.check_kind(found.kind)?;
     let format = format!("{}{}", found.kind.name(), if found.gz { ".gz" } else { "" });
     let input = match found.kind {
-        Kind::Text(by_ending) => text::open(&stored.bytes, found.gz, by_ending, options, run)?,
+        Kind::Text(by_ending) => text::open(&stored.bytes, found.gz, by_ending, among, (options, run))?,
         #[cfg(feature = "tables")]
         Kind::Parquet => parquet::open(plain(stored, &found, run)?, options, run)?,
         #[cfg(feature = "tables")]

@@ -36,6 +36,9 @@ pub struct Options {
     /// the columns copied.
     #[doc(hidden)]
     pub copied: Option<String>,
+    /// Whether the columns of `copied` stay among the features: for callers that need their cells alone.
+    #[doc(hidden)]
+    pub copied_stay: bool,
     /// Whether the first line of a text file holds names; detected by default.
     pub header: Option<bool>,
     /// Number of lines at the beginning of a text file to skip.

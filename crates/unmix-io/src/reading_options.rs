@@ -83,6 +83,7 @@ mod tests {
             drop,
             keep,
             copied,
+            copied_stay,
             header,
             skip_rows,
             delimiter,
@@ -107,6 +108,7 @@ mod tests {
         let by_callers = [
             "by_contents",
             "copied",
+            "copied_stay",
             "wanted",
             "wanted_once",
             "unnamed",

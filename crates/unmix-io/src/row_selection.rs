@@ -27,14 +27,11 @@ pub(crate) fn choose(mut input: Input, options: &Options, run: &Run<'_>) -> Resu
         Missing::Drop => without_gaps(&input.rows, requested, run)?,
         Missing::Keep => (Vec::from([requested]), None),
     };
-    // Text is read up to the last row that is requested.
-    let n_of_file = n + input.n_unread;
-    let selected = SelectedRows::new(runs.clone(), n_of_file)?;
+    let mut selected = SelectedRows::new(runs.clone(), n)?;
     for cells in input.kept.iter_mut().map(|(_, cells)| cells).chain(&mut input.row_names) {
         *cells = selected.of(cells);
     }
-    let is_all = |n: u64| runs.first().is_some_and(|run| *run == (0..n));
-    let (whole, as_read) = (is_all(n_of_file), is_all(n));
+    let as_read = runs.first().is_some_and(|run| *run == (0..n));
     if !as_read {
         input.patches = None;
         input.rows = match input.rows {
@@ -47,7 +44,12 @@ pub(crate) fn choose(mut input: Input, options: &Options, run: &Run<'_>) -> Resu
         (Some(Dtype::F64), AnyRows::F32(rows)) => AnyRows::F64(converted(rows)),
         (_, rows) => rows,
     };
-    if !whole {
+    // Text is read up to the last row that is requested.
+    let unread = std::mem::take(&mut input.unread);
+    if !unread.is_empty() {
+        selected = selected.with_rest(move || unread.iter().map(|count| count()).sum());
+        input.rows = input.rows.selected(selected);
+    } else if !as_read {
         input.rows = input.rows.selected(selected);
     }
     if note.is_some() {

@@ -39,13 +39,15 @@ impl Selection {
         if let Some(both) = drop.iter().find(|j| kept.contains(j)) {
             return Err(columns.dropped_and_kept(*both, options));
         }
+        let own = if options.copied_stay { kept.clone() } else { vec![] };
         let kept = with_last(kept, list("keep", &options.copied)?);
         let wanted = options.wanted.as_deref().filter(|_| names.is_some() && !options.transpose);
         if requested.is_empty() && drop.is_empty() && kept.is_empty() && wanted.is_none() && index.is_empty()
         {
             return Ok(Self { features: None, kept, ignored: vec![], index: vec![] });
         }
-        let mut out: HashSet<usize> = drop.iter().chain(&kept).copied().collect();
+        let left_out = if options.copied_stay { &own } else { &kept };
+        let mut out: HashSet<usize> = drop.iter().chain(left_out).copied().collect();
         let is_wanted = |j: usize| wanted.is_some_and(|w| names.is_some_and(|names| w.contains(&names[j])));
         let left =
             index.iter().copied().filter(|&j| requested.is_empty() && !out.contains(&j) && !is_wanted(j));
@@ -308,6 +310,12 @@ mod tests {
         let weights = |drop, keep| read(drop, keep, "b", Wording::Shell).unwrap();
         assert_eq!((weights("id,b", "").features, weights("id,b", "").kept), (Some(vec![2, 3]), vec![1]));
         assert_eq!(weights("", "1,id").kept, [0, 1]);
+        // Those that stay may be the only feature.
+        let one = Some("b".to_string());
+        let both = Options { columns: one.clone(), copied: one, copied_stay: true, ..Options::default() };
+        let found = Selection::new(&both, Some(&names), 4, &[]).unwrap();
+        assert_eq!((found.features, found.kept), (Some(vec![1]), vec![1]));
+        assert!(Selection::new(&Options { copied_stay: false, ..both }, Some(&names), 4, &[]).is_err());
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub(crate) fn open(archive: &mut Archive<'_>, options: &Options, run: &Run<'_>) 
         comma_cells: 0,
         commas_separate: false,
         patches: None,
-        n_unread: 0,
+        unread: vec![],
     })
 }
 

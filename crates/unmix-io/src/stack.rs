@@ -29,7 +29,7 @@ pub(crate) fn stack(mut inputs: Vec<Input>) -> Result<Input> {
         comma_cells: inputs.iter().map(|input| input.comma_cells).sum(),
         commas_separate: inputs.iter().any(|input| input.commas_separate),
         patches: None,
-        n_unread: inputs.iter().map(|input| input.n_unread).sum(),
+        unread: inputs.iter_mut().flat_map(|input| std::mem::take(&mut input.unread)).collect(),
         rows: AnyRows::F64(Rows::new(Stacked::<f64>::new(vec![]), Features::default(), "")),
     };
     for input in &mut inputs {

@@ -108,13 +108,19 @@ def sparseness(codes: Rows) -> Array:
     if issparse(rows):
         if not np.isfinite(rows.data).all():
             raise ValueError("codes must be finite, got NaN or infinity; leave such rows out")
-        squares = rows.power(2)
     else:
         _check_finite(rows, "codes")
-        squares = rows**2
+    sizes: Any = abs(rows)
+    largest: Array = np.ravel(sizes.max(axis=1).toarray() if issparse(rows) else sizes.max(axis=1))
     most = np.sqrt(rows.shape[1])
     with np.errstate(invalid="ignore"):
-        ratios: Array = np.ravel(abs(rows).sum(axis=1)) / np.sqrt(np.ravel(squares.sum(axis=1)))
+        # Relative to the largest of its row: squares of other numbers may be 0 or infinite.
+        if issparse(rows):
+            sizes.data = sizes.data / np.repeat(largest, np.diff(sizes.indptr))
+        else:
+            sizes = sizes / largest[:, None]
+        squares = sizes.power(2) if issparse(rows) else sizes**2
+        ratios: Array = np.ravel(sizes.sum(axis=1)) / np.sqrt(np.ravel(squares.sum(axis=1)))
     # Rounding errors of rows at the ends of the range.
     found: Array = np.clip((most - ratios) / (most - 1.0), 0.0, 1.0)
     return found

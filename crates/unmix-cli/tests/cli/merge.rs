@@ -117,6 +117,11 @@ fn weights_are_read_with_the_marks_of_the_input_where_these_are_needed() {
         "fit pca plain.csv --weights w.csv",
         "it has 2 columns; give a file of one column, with one weight for each row; if its commas are decimal marks, write points",
     );
+    // The input would be read with the option, too.
+    b.write("w.txt", "w;\n1,5;\n2,5;\n1,5;\n2,5;\n1,5;\n");
+    let run = b.run("fit pca plain.csv --weights w.txt -k 1");
+    let advised = run.err.contains("if its commas are decimal marks, write points");
+    assert!(run.code == 1 && advised && !run.err.contains("--decimal"), "{}", run.err);
     // A column of the input: marked cells are missing there.
     refused(
         "fit pca d.csv --decimal , --na ? -k 1 --weights-column w",

@@ -51,8 +51,10 @@ fn files_that_are_not_models_are_not_replaced_and_inputs_never() {
     assert_eq!(b.read("notes.txt"), b"mine");
     b.ok("fit pca d.npy -o notes.txt --force");
     assert!(unmix::model::is_model_file(&b.path("notes.txt")));
-    // A model file is replaced without --force.
+    // A model file is replaced without --force, and so is a file without contents.
     b.ok("fit pca d.npy -k 1 -o notes.txt");
+    b.write("empty", "");
+    b.ok("fit pca d.npy -o empty");
     assert_eq!(Model::load(&b.path("notes.txt")).unwrap().n_components(), 1);
 
     let (data, model) = (b.read("d.npy"), b.read("notes.txt"));

@@ -39,7 +39,7 @@ fn a_delimiter_at_the_end_of_every_line_makes_no_column() {
     b.ok("fit pca plain.csv -k 2 -o plain.safetensors");
     b.ok("fit pca bare.csv -k 2 -o bare.safetensors");
     let components = |model: &str| Model::load(&b.path(model)).unwrap().tensor("components").cloned();
-    let note = "each line ends in a delimiter; the empty column that this makes is left out";
+    let note = "every row ends in a delimiter; the empty column that this makes is left out";
     for (name, text, same) in [
         ("both.csv", format!("a;b;c;\n{}", lines(";")), "plain.safetensors"),
         ("rows.csv", format!("a;b;c\n{}", lines(";")), "plain.safetensors"),
@@ -54,6 +54,19 @@ fn a_delimiter_at_the_end_of_every_line_makes_no_column() {
     }
     // The column may be named by its number, as that of every other empty column.
     assert!(!b.ok("fit pca both.csv -k 2 --drop 3 -o m.safetensors").err.contains(note));
+    // Columns of a transposed table are its rows, and no features of a model of as many.
+    b.write("across.csv", "1;2;4;\n3;5;1;\n2;2;9;\n7;1;3;\n");
+    b.ok("fit pca across.csv --transpose -k 1 -o across.safetensors");
+    assert_eq!(b.ok("encode across.safetensors across.csv --transpose").out.lines().count(), 4);
+    // Of several files it is left out where all have it.
+    b.write("q1.csv", "1,2,\n3,4,\n2,2,\n");
+    b.write("q2.csv", "1,2,3\n4,5,6\n2,3,9\n");
+    b.write("q3.csv", "5,2,\n4,1,\n");
+    let shown = b.ok("show q1.csv q2.csv --no-header");
+    assert!(shown.out.contains("columns            3") && !shown.err.contains(note), "{}", shown.out);
+    let shown = b.ok("show q1.csv q3.csv --no-header");
+    assert!(shown.out.contains("columns            2"), "{}", shown.out);
+    assert_eq!(shown.err.matches(note).count(), 2, "{}", shown.err);
     // A column that has a cell in some row is one, and is partly missing.
     b.write("gaps.csv", format!("a;b;c;\n{}1;2;3;4\n{}", lines(";"), lines(";")));
     let refused = b.run("fit pca gaps.csv -o g.safetensors");
@@ -86,6 +99,11 @@ fn a_last_row_of_totals_is_a_row_with_a_note() {
     b.write("median.csv", format!("{head}{rows}{}", line("Median", [6.25, 4.0, 5.5])));
     let fitted = b.ok("fit pca median.csv --keep id -k 1 -o m.safetensors");
     assert!(fitted.err.contains("is named 'Median' and may summarise the rows above"), "{}", fitted.err);
+    // Rows of several files are numbered together: `--rows` would leave out those of the second file.
+    let both = b.ok("fit pca t.csv mean.csv --keep id -k 1 -o m.safetensors");
+    let note =
+        "t.csv: the last row (row 20) appears to be the sum of the rows above; to leave it out, delete it";
+    assert!(both.err.contains(note) && !both.err.contains("--rows"), "{}", both.err);
     b.write("plain.csv", format!("{head}{rows}"));
     assert!(!b.ok("fit pca plain.csv --keep id -k 1 -o m.safetensors").err.contains("the last row"));
 }

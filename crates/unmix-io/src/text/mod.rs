@@ -18,9 +18,10 @@ mod refusals;
 mod remedy;
 mod totals;
 mod trailing;
+mod unread;
 
 use crate::selection::Selection;
-use crate::{Input, Options, Wording, index, progress, transposed};
+use crate::{CountRows, Input, Options, Wording, index, progress, transposed};
 use cells::Role;
 use labelled::Labelled;
 use lines::{Dialect, Lines, RecordStart};
@@ -30,15 +31,31 @@ use unmix::{AnyRows, Error, Result, Run};
 
 pub use quotes::check_quotations;
 
+/// The files that a file is read with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Among {
+    /// It is the only one.
+    Alone,
+    /// It is one of several, whose rows are numbered together.
+    Several {
+        /// Whether every row of each text file ends in a delimiter: only then the column that this makes is left out, of all of them.
+        end_in_delimiter: bool,
+    },
+}
+
 /// Reads the whole file, once.
 pub(crate) fn open(
     bytes: &Bytes<'static>,
     gz: bool,
     by_ending: u8,
-    options: &Options,
-    run: &Run<'_>,
+    among: Among,
+    (options, run): (&Options, &Run<'_>),
 ) -> Result<Input> {
-    let dialect = dialect(bytes, gz, by_ending, options, run)?;
+    let mut dialect = Dialect::new(by_ending, options)?;
+    dialect.ends_in_delimiter = match among {
+        Among::Alone => ends_in_delimiter(bytes, gz, by_ending, options, run)?,
+        Among::Several { end_in_delimiter } => end_in_delimiter,
+    };
     let mut lines = Lines::open(bytes, gz, &dialect)?;
     let mut record = csv::ByteRecord::new();
     let place = first_line(&mut lines, &mut record, bytes, options)?;
@@ -89,23 +106,27 @@ pub(crate) fn open(
         bytes,
         gz,
         dialect,
+        among,
+        of_input: !options.by_contents,
         wording: options.wording,
     };
     table.opened(&mut lines, record, (!has_header).then_some(place), options, run)
 }
 
-/// How the text is read: as requested, or as its lines show.
-fn dialect(
+/// Whether every row ends in a delimiter, and the column that this makes is not requested.
+///
+/// # Errors
+///
+/// Those of the options; an interruption.
+pub(crate) fn ends_in_delimiter(
     bytes: &Bytes<'static>,
     gz: bool,
     by_ending: u8,
     options: &Options,
     run: &Run<'_>,
-) -> Result<Dialect> {
-    let mut dialect = Dialect::new(by_ending, options)?;
-    let n_lines = n_requested(options).saturating_add(u64::from(options.header != Some(false)));
-    dialect.ends_in_delimiter = trailing::is_on_every_line(bytes, gz, &dialect, n_lines, (options, run))?;
-    Ok(dialect)
+) -> Result<bool> {
+    let dialect = Dialect::new(by_ending, options)?;
+    trailing::is_on_every_line(bytes, gz, &dialect, n_requested(options), (options, run))
 }
 
 /// The number of rows from the start of the file that are needed.
@@ -199,6 +220,9 @@ struct Table<'a> {
     bytes: &'a Bytes<'static>,
     gz: bool,
     dialect: Dialect,
+    among: Among,
+    /// Whether it is an input, not an additional file, such as one of weights.
+    of_input: bool,
     wording: Wording,
 }
 
@@ -206,8 +230,8 @@ struct Table<'a> {
 struct Read {
     numbers: Numbers,
     n_rows: u64,
-    /// Rows after the last one that was requested.
-    n_unread: u64,
+    /// What counts the rows after the last one that was requested, if there may be some.
+    unread: Option<CountRows>,
     kept: Vec<Vec<String>>,
     text_cells: Vec<u64>,
     comma_cells: u64,
@@ -281,11 +305,10 @@ impl Table<'_> {
         if let Some(at) = place
             && let Some((n_rows, numbers)) = self.read_plain(at, lines.delimiter(), &roles, run)?
         {
-            let n_unread = 0;
             return Ok(Read {
                 numbers,
                 n_rows,
-                n_unread,
+                unread: None,
                 kept,
                 text_cells,
                 comma_cells,
@@ -324,34 +347,17 @@ impl Table<'_> {
         }
         spool.write_numbers(&numbers)?;
         let numbers = Numbers::Spooled(spool);
-        let n_unread = if n_rows < self.n_requested { 0 } else { self.count_rest(lines, run)? };
-        Ok(Read { numbers, n_rows, n_unread, kept, text_cells, comma_cells, commas_separate, is_encoded })
+        let n_passed = n_rows + u64::from(first.is_none());
+        let unread = match n_rows < self.n_requested {
+            true => None,
+            false => Some(unread::count(self.bytes, self.gz, &self.dialect, self.n_columns, n_passed)?),
+        };
+        Ok(Read { numbers, n_rows, unread, kept, text_cells, comma_cells, commas_separate, is_encoded })
     }
 
     /// Whether a record is a line of blanks, which is not a row.
     fn is_blank(&self, record: &csv::ByteRecord) -> bool {
-        self.n_columns > 1 && record.len() == 1 && record[0].trim_ascii().is_empty()
-    }
-
-    /// The number of rows after the last one that was requested, by which values for all rows of the file are recognised. What follows may be of any
-    /// form: rows end at a line of another number of cells.
-    fn count_rest(&self, lines: &mut Lines<'_>, run: &Run<'_>) -> Result<u64> {
-        /// Rows between two checks for an interruption.
-        const ROWS_PER_CHECK: u64 = 1 << 16;
-        let (mut n, mut record) = (0u64, csv::ByteRecord::new());
-        while let Ok(Some(_)) = lines.next(&mut record) {
-            if self.is_blank(&record) {
-                continue;
-            }
-            if record.len() != self.n_columns {
-                break;
-            }
-            n += 1;
-            if n.is_multiple_of(ROWS_PER_CHECK) {
-                progress(run, self.n_requested + n)?;
-            }
-        }
-        Ok(n)
+        unread::is_blank(record, self.n_columns)
     }
 
     /// The rows from the record `at` on, by the faster reader of numbers alone; none where it does not apply, or where a line is of another form.
@@ -392,7 +398,7 @@ impl Table<'_> {
         let Labelled { rows, kept, row_names, ignored } = labelled;
         let numbering = self.note_on_numbers(&rows, options)?;
         let labels = kept.iter().map(|(_, cells)| cells).chain(&row_names);
-        let total = totals::note(&rows, labels, options)?;
+        let total = totals::note(&rows, labels, self.among != Among::Alone, options)?;
         let empty = empty.into_iter().map(|j| {
             let (drop, name) = (options.wording.column("drop", None, j), self.name(j));
             format!("{}: column {j} ('{name}') is empty; leave it out with {drop}", path.display())
@@ -410,7 +416,7 @@ impl Table<'_> {
             comma_cells: read.comma_cells,
             commas_separate: read.commas_separate,
             patches: None,
-            n_unread: read.n_unread,
+            unread: Vec::from_iter(read.unread),
         })
     }
 

@@ -116,7 +116,7 @@ impl Table<'_> {
         let is_pointed = self.dialect.decimal_comma && lines::has_point(&original);
         let (cell, by_cell) = match is_pointed {
             true => (&original[..], Some(remedy::of_point(&out, self.wording))),
-            false => (cell, remedy::of_cell(cell, row, commas_separate, &out, self.wording)),
+            false => (cell, remedy::of_cell(cell, row, commas_separate, &out, (self.of_input, self.wording))),
         };
         let remedy =
             by_cell.unwrap_or_else(|| match preamble::before_table(self.bytes, self.gz, &self.dialect) {

@@ -4,13 +4,14 @@ use super::{cells, fixed_width};
 use crate::Wording;
 
 /// The remedy that the text of a cell in this row suggests; `None` where it suggests none. `without` is the remedy of leaving the column out.
-/// Where commas separate the cells, they cannot be decimal marks too: a cell with a comma is in quotes.
+/// Where commas separate the cells, they cannot be decimal marks too: a cell with a comma is in quotes. In an additional file, such as weights,
+/// (`of_input` is false) no option is advised that the input would be read with, too.
 pub(super) fn of_cell(
     cell: &[u8],
     row: u64,
     commas_separate: bool,
     without: &str,
-    wording: Wording,
+    (of_input, wording): (bool, Wording),
 ) -> Option<String> {
     if cell.contains(&b'\n') {
         return Some(format!(
@@ -31,7 +32,11 @@ pub(super) fn of_cell(
     if cells::has_decimal_comma(cell) {
         let comma = wording.plain("decimal", ",", true);
         let otherwise = if separated { "numbers without thousands separators" } else { "decimal points" };
-        return Some(format!("add {comma} if numbers have decimal commas, or write {otherwise}"));
+        return Some(match (of_input, separated) {
+            (true, _) => format!("add {comma} if numbers have decimal commas, or write {otherwise}"),
+            (false, true) => format!("if its commas are decimal marks, write points, or else {otherwise}"),
+            (false, false) => "if its commas are decimal marks, write points".into(),
+        });
     }
     if separated {
         return Some(format!("remove the thousands separators {program}; or {without}"));

@@ -14,11 +14,15 @@ const FEWEST: usize = 4;
 const WRITTEN: usize = 20;
 const DECIMALS: i32 = 9;
 
+/// Least probability at which numbers of a column agree by chance so often that the column shows nothing.
+const SHOWS_NOTHING: f64 = 0.5;
+
 /// Largest probability, as a logarithm to the base 10, with which another row would agree with the rows above as well.
 const CHANCE: f64 = -4.0;
 
 /// The note that the last row appears to be the sum or the mean of the rows above, or has the name of such a row among its `labels`, of which there
-/// is a list for each column that is kept. None for rows of a model, or where rows were chosen.
+/// is a list for each column that is kept. None for rows of a model, or where rows were chosen. Of one of `several` files, whose rows are numbered
+/// together, the number of the row is that in the file, and no option leaves it out.
 ///
 /// # Errors
 ///
@@ -26,6 +30,7 @@ const CHANCE: f64 = -4.0;
 pub(super) fn note<'a>(
     rows: &AnyRows<'_>,
     labels: impl Iterator<Item = &'a Vec<String>>,
+    several: bool,
     options: &Options,
 ) -> Result<Option<String>> {
     let of_model = options.wanted.is_some() || options.n_features.is_some();
@@ -43,12 +48,11 @@ pub(super) fn note<'a>(
         (None, Some(name)) => format!("is named '{name}' and may summarise the rows above"),
         (None, None) => return Ok(None),
     };
-    Ok(Some(format!(
-        "{}: the last row (row {}) {what}; to leave it out, add {}, or delete it",
-        rows.origin(),
-        n - 1,
-        options.wording.first_rows(n - 1)
-    )))
+    let remedy = match several {
+        true => "delete it".into(),
+        false => format!("add {}, or delete it", options.wording.first_rows(n - 1)),
+    };
+    Ok(Some(format!("{}: the last row (row {}) {what}; to leave it out, {remedy}", rows.origin(), n - 1)))
 }
 
 /// All numbers, row by row.
@@ -70,10 +74,10 @@ fn relation(numbers: &[f64], p: usize) -> Option<&'static str> {
         return None;
     }
     let mut columns = vec![Column::default(); p];
-    for (i, row) in above.chunks_exact(p).enumerate() {
-        columns.iter_mut().zip(row).for_each(|(column, &x)| column.add(x, i < WRITTEN));
+    for row in above.chunks_exact(p) {
+        columns.iter_mut().zip(row).for_each(|(column, &x)| column.add(x));
     }
-    let is = |expected: &dyn Fn(&Column) -> (f64, f64)| agrees(&columns, last, expected);
+    let is = |expected: &dyn Fn(&Column) -> (f64, f64)| agrees(&columns, above, last, expected);
     if is(&Column::total) {
         Some("sum")
     } else if is(&Column::mean) {
@@ -91,19 +95,20 @@ struct Column {
     sum_of_sizes: f64,
     low: f64,
     high: f64,
-    /// The place value of the last decimal that the first numbers have.
+    /// The place value of the last decimal that the first numbers other than 0 have, and how many these are.
     unit: f64,
+    n_written: usize,
 }
 
 impl Default for Column {
     fn default() -> Self {
         let (low, high) = (f64::INFINITY, f64::NEG_INFINITY);
-        Self { n: 0, sum: 0.0, sum_of_sizes: 0.0, low, high, unit: 1.0 }
+        Self { n: 0, sum: 0.0, sum_of_sizes: 0.0, low, high, unit: 1.0, n_written: 0 }
     }
 }
 
 impl Column {
-    fn add(&mut self, x: f64, counted: bool) {
+    fn add(&mut self, x: f64) {
         if x.is_nan() {
             return;
         }
@@ -111,7 +116,9 @@ impl Column {
         self.sum += x;
         self.sum_of_sizes += x.abs();
         (self.low, self.high) = (self.low.min(x), self.high.max(x));
-        if counted {
+        // A zero does not show the decimals of the others.
+        if x != 0.0 && self.n_written < WRITTEN {
+            self.n_written += 1;
             self.unit = self.unit.min(unit_of(x));
         }
     }
@@ -136,30 +143,81 @@ fn unit_of(x: f64) -> f64 {
     n_decimals.map_or(1e-9 * x.abs(), |n| 10f64.powi(-n))
 }
 
-/// Whether a row agrees with what is `expected` in nine of ten columns or more, up to the rounding of its numbers, and would hardly do so by chance.
-/// Columns in which most numbers would agree, such as those of zeros, show nothing.
-fn agrees(columns: &[Column], row: &[f64], expected: &dyn Fn(&Column) -> (f64, f64)) -> bool {
-    let (mut compared, mut agreeing, mut chance) = (0, 0, 0.0);
-    for (column, &x) in columns.iter().zip(row) {
-        let (wanted, tolerance) = expected(column);
-        if column.n < FEWEST || !x.is_finite() || !wanted.is_finite() {
-            continue;
+/// A column in which the last row is what is expected, up to the rounding of its numbers.
+struct Agreement {
+    column: usize,
+    expected: f64,
+    /// How far from that other numbers agree as well: as far as the last row, and at least by its rounding.
+    within: f64,
+    /// The probability of that, for a number that is somewhere in the range of the column.
+    in_range: f64,
+}
+
+impl Agreement {
+    /// The probability with which another row would agree in this column, by the rows `above` of `p` numbers: their share where some of them agree,
+    /// and at least what the density of their numbers near the expected one gives. In sparse columns most zeros are as near to the mean as a last
+    /// zero, and the range of columns with a few large numbers is much wider than most of them.
+    fn chance(&self, above: &[f64], p: usize) -> f64 {
+        let mut distances: Vec<f64> =
+            above[self.column..].iter().step_by(p).map(|x| (x - self.expected).abs()).collect();
+        distances.retain(|distance| !distance.is_nan());
+        let n = distances.len();
+        let n_agreeing = distances.iter().filter(|distance| **distance <= self.within).count();
+        let share = |count: usize| count as f64 / (n + 1) as f64;
+        let by_share = if n_agreeing > 0 { share(n_agreeing + 1) } else { 0.0 };
+        // Among so many of the nearest numbers the density hardly changes.
+        let n_near = (n as f64).sqrt().ceil() as usize;
+        if n_near == 0 {
+            return 1.0;
         }
-        let (deviation, half) = ((x - wanted).abs(), 0.5 * unit_of(x));
-        let is_near = deviation <= half + tolerance;
-        // Other numbers are expected within the range of the column, or as far from it as this one.
-        let range = (column.high - column.low).max(column.low - wanted).max(wanted - column.high);
-        let by_chance = if range > 0.0 { 2.0 * deviation.max(half) / range } else { 1.0 };
-        if is_near && by_chance >= 1.0 {
-            continue;
-        }
-        compared += 1;
-        if is_near {
-            agreeing += 1;
-            chance += by_chance.log10();
-        }
+        let (_, &mut farthest, _) = distances.select_nth_unstable_by(n_near - 1, f64::total_cmp);
+        let by_density = share(n_near) * (self.within / farthest.max(f64::MIN_POSITIVE)).min(1.0);
+        self.in_range.max(by_share).max(by_density)
     }
-    10 * agreeing >= 9 * compared && chance <= CHANCE
+
+    fn includes(&self, row: &[f64]) -> bool {
+        (row[self.column] - self.expected).abs() <= self.within
+    }
+}
+
+/// Whether the last row agrees with what is `expected` in nine of ten columns or more, up to the rounding of its numbers, and would hardly do so by
+/// chance. Columns in which most numbers would agree, such as those of zeros, show nothing; where a row above agrees as well, the last one is none of
+/// its own kind.
+fn agrees(columns: &[Column], above: &[f64], last: &[f64], expected: &dyn Fn(&Column) -> (f64, f64)) -> bool {
+    let (mut agreeing, mut n_others) = (Vec::new(), 0);
+    for (j, (column, &x)) in columns.iter().zip(last).enumerate() {
+        let (expected, tolerance) = expected(column);
+        if column.n < FEWEST || !x.is_finite() || !expected.is_finite() {
+            continue;
+        }
+        let unit = if x == 0.0 { column.unit } else { unit_of(x) };
+        let (deviation, half) = ((x - expected).abs(), 0.5 * unit);
+        if deviation > half + tolerance {
+            n_others += 1;
+            continue;
+        }
+        // Other numbers may be within the range of the column, or as far from it as this one.
+        let range = (column.high - column.low).max(column.low - expected).max(expected - column.high);
+        let within = deviation.max(half);
+        let in_range = if range > 0.0 { 2.0 * within / range } else { 1.0 };
+        agreeing.push(Agreement { column: j, expected, within, in_range });
+    }
+    let most_agree = |n: usize| n >= 9 * n_others;
+    if !most_agree(agreeing.len()) {
+        return false;
+    }
+    let (p, mut chance) = (columns.len(), 0.0);
+    agreeing.retain(|agreement: &Agreement| {
+        let by_chance = agreement.chance(above, p);
+        let shows = by_chance < SHOWS_NOTHING;
+        chance += if shows { by_chance.log10() } else { 0.0 };
+        shows
+    });
+    let agrees_as_well = |row: &[f64]| {
+        let n = agreeing.iter().filter(|agreement| agreement.includes(row)).count();
+        10 * n >= 9 * agreeing.len()
+    };
+    most_agree(agreeing.len()) && chance <= CHANCE && !above.chunks_exact(p).any(agrees_as_well)
 }
 
 #[cfg(test)]
@@ -216,6 +274,80 @@ mod tests {
         assert_eq!(relation(&[], 2), None);
         let rows = table(40);
         assert!((5..40).all(|n| with_last(&rows[..n - 1], rows[n - 1]).is_none()));
+    }
+
+    /// Whole numbers below `n`, by a linear congruential generator.
+    fn generator() -> impl FnMut(u64) -> u64 {
+        let mut state = 12345u64;
+        move |n| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % n
+        }
+    }
+
+    /// Rows of numbers that one function makes.
+    fn rows_of(n: usize, p: usize, mut one: impl FnMut() -> f64) -> Vec<f64> {
+        (0..n * p).map(|_| one()).collect()
+    }
+
+    /// The sums, or the means, of columns, rounded to a number of decimals.
+    fn summary(rows: &[f64], p: usize, divisor: f64, decimals: i32) -> Vec<f64> {
+        let scale = 10f64.powi(decimals);
+        let sum = |j: usize| rows[j..].iter().step_by(p).sum::<f64>();
+        (0..p).map(|j| (sum(j) / divisor * scale).round() / scale).collect()
+    }
+
+    #[test]
+    fn rows_of_sparse_tables_are_no_means_of_those_above() {
+        let mut below = generator();
+        let counts = rows_of(400, 60, || if below(100) < 4 { 1.0 + below(3) as f64 } else { 0.0 });
+        let frequencies = rows_of(400, 60, || if below(100) < 4 { below(100) as f64 / 100.0 } else { 0.0 });
+        // Most are 0 or 1, and a few very large.
+        let dispersed = rows_of(400, 60, || match below(100) {
+            0..70 => 0.0,
+            70..90 => 1.0,
+            90..99 => below(20) as f64,
+            _ => below(2000) as f64,
+        });
+        for (name, rows) in [("counts", &counts), ("frequencies", &frequencies), ("dispersed", &dispersed)] {
+            let zeros = [&rows[..], &[0.0; 60]].concat();
+            assert_eq!(relation(&zeros, 60), None, "{name}");
+            let ones = [&rows[..], &[1.0; 60]].concat();
+            assert_eq!(relation(&ones, 60), None, "{name}");
+            for n in (5..=400).step_by(5) {
+                assert_eq!(relation(&rows[..n * 60], 60), None, "{name}, {n} rows");
+            }
+            // The first columns alone.
+            let few: Vec<f64> = rows.chunks_exact(60).flat_map(|row| row[..3].to_vec()).collect();
+            for n in 5..=400 {
+                assert_eq!(relation(&few[..n * 3], 3), None, "{name}, {n} rows of 3");
+            }
+            let sums = [&rows[..], &summary(rows, 60, 1.0, 2)].concat();
+            assert_eq!(relation(&sums, 60), Some("sum"), "{name}");
+            let means = [&rows[..], &summary(rows, 60, 400.0, 4)].concat();
+            assert_eq!(relation(&means, 60), Some("mean"), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_one_above_equals_is_no_summary() {
+        let mut below = generator();
+        let depths: Vec<f64> = (0..200).map(|i| if i % 3 == 0 { 0.0 } else { 3.0 }).collect();
+        // Columns that vary together.
+        let rows: Vec<f64> = depths
+            .iter()
+            .flat_map(|depth| [depth + below(2) as f64, *depth, 2.0 * depth, 1.5 * depth])
+            .collect();
+        let means = summary(&rows, 4, 200.0, 3);
+        assert_eq!(relation(&[&rows[..], &means].concat(), 4), Some("mean"));
+        assert_eq!(relation(&[&rows[..], &means, &means].concat(), 4), None);
+    }
+
+    #[test]
+    fn sums_of_a_few_rows_of_three_columns_are_found() {
+        let rows: Vec<f64> =
+            (0..12i32).flat_map(|i| [i % 5, i * 7 % 11, i * i % 10].map(f64::from)).collect();
+        assert_eq!(relation(&[&rows[..], &summary(&rows, 3, 1.0, 0)].concat(), 3), Some("sum"));
     }
 
     #[test]

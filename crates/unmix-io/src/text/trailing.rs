@@ -1,7 +1,7 @@
 //! Delimiters at the ends of all lines, as some spreadsheets write them: the empty cells that they make are no column.
 
-use super::blanks;
 use super::lines::{Dialect, Lines};
+use super::{blanks, header};
 use crate::selection::Selection;
 use crate::{Options, progress};
 use unmix::data::Bytes;
@@ -10,7 +10,8 @@ use unmix::{Result, Run};
 /// Lines between two reports of progress.
 const PART: u64 = 1 << 16;
 
-/// Whether each of the first `most` lines ends in a delimiter, and has as many cells as the others; a first line of names may have none at its end.
+/// Whether each of the lines of the first `n_rows` rows, and of the header, ends in a delimiter, and has as many cells as the others; a first line of
+/// names may have none at its end.
 /// Almost always the first two lines decide: only where both end so, the others are read. Errors in lines are reported by their reader.
 ///
 /// # Errors
@@ -20,7 +21,7 @@ pub(super) fn is_on_every_line(
     bytes: &Bytes<'static>,
     gz: bool,
     dialect: &Dialect,
-    most: u64,
+    n_rows: u64,
     (options, run): (&Options, &Run<'_>),
 ) -> Result<bool> {
     // A mark of a missing cell is a cell. In a list of cells, those without a value are to be filled.
@@ -35,6 +36,8 @@ pub(super) fn is_on_every_line(
         return Ok(false);
     }
     let width = record.len() + usize::from(!ends_empty(&record));
+    // One row shows nothing: it is compared with the line below.
+    let most = n_rows.saturating_add(u64::from(may_be_header(&record, options))).max(2);
     let mut n: u64 = 1;
     while n < most {
         match lines.next(&mut record) {
@@ -50,16 +53,27 @@ pub(super) fn is_on_every_line(
     Ok(n > 1 && width > 1 && !is_requested(width, options))
 }
 
-/// Leaves out the empty cell after the delimiter at the end of a line.
+/// Whether the first line is not a row of numbers, unless the options state whether it is a header.
+fn may_be_header(first: &csv::ByteRecord, options: &Options) -> bool {
+    options.header.unwrap_or_else(|| {
+        let mut first = first.clone();
+        leave_out(&mut first);
+        !matches!(header::is_header(&first, || Ok(1), options.wording), Ok(false))
+    })
+}
+
+/// Leaves out the empty cell after the delimiter at the end of a line. A line of blanks, which is not a row, has no delimiter: no cell remains.
 pub(super) fn leave_out(record: &mut csv::ByteRecord) {
-    if record.len() > 1 && ends_empty(record) {
+    if is_blank(record) {
+        record.clear();
+    } else if record.len() > 1 && ends_empty(record) {
         record.truncate(record.len() - 1);
     }
 }
 
 /// The note on the column that is left out.
 pub(super) fn note(origin: &str) -> String {
-    format!("{origin}: each line ends in a delimiter; the empty column that this makes is left out")
+    format!("{origin}: every row ends in a delimiter; the empty column that this makes is left out")
 }
 
 fn ends_empty(record: &csv::ByteRecord) -> bool {
@@ -71,25 +85,28 @@ fn is_blank(record: &csv::ByteRecord) -> bool {
     record.len() == 1 && ends_empty(record)
 }
 
-/// Whether the last of `width` columns is requested: by a name for each of them, by its number, or by a model of as many.
+/// Whether the last of `width` columns is requested: by a name for each of them, by its number, or by a model of as many. Names, and the features of
+/// a model, belong to the lines of a transposed table.
 fn is_requested(width: usize, options: &Options) -> bool {
     let n_features = |n: usize| {
         let found = Selection::new(options, None, n, &[]).ok()?;
         Some(found.features.map_or(n, |features| features.len()))
     };
     let all = n_features(width);
-    let is_named = options.names.as_ref().is_some_and(|names| names.len() == width);
-    is_named || (all.is_some() && (n_features(width - 1).is_none() || all == options.n_features))
+    let is_feature = !options.transpose;
+    let is_named = is_feature && options.names.as_ref().is_some_and(|names| names.len() == width);
+    is_named
+        || (all.is_some() && (n_features(width - 1).is_none() || (is_feature && all == options.n_features)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn found_in(text: &str, most: u64, options: &Options) -> bool {
+    fn found_in(text: &str, n_rows: u64, options: &Options) -> bool {
         let bytes = Bytes::Owned { data: text.as_bytes().to_vec(), path: "t.csv".into() };
         let dialect = Dialect::new(b',', options).unwrap();
-        is_on_every_line(&bytes, false, &dialect, most, (options, &Run::default())).unwrap()
+        is_on_every_line(&bytes, false, &dialect, n_rows, (options, &Run::default())).unwrap()
     }
 
     fn found(text: &str) -> bool {
@@ -127,7 +144,15 @@ mod tests {
     fn lines_that_are_not_read_and_marks_of_missing_cells_are_not_compared() {
         let options = Options::default();
         let text = "a;b;\n1;2;\n3;4;\nTotal\n";
+        assert!(found_in(text, 2, &options) && !found_in(text, 3, &options));
+        // Without a header, and with one that is a line of numbers.
+        let text = "1;2;\n3;4;\n5;1;\nTotal 10\n";
         assert!(found_in(text, 3, &options) && !found_in(text, 4, &options));
+        assert!(found_in(text, 1, &options), "a row is compared with the line below");
+        let with_header = Options { header: Some(true), ..Options::default() };
+        assert!(found_in(text, 2, &with_header) && !found_in(text, 3, &with_header));
+        let decimals = Options { decimal_comma: true, ..Options::default() };
+        assert!(found_in("1,5;2;\n3;4,5;\nTotal\n", 2, &decimals));
         let marked = Options { na: vec!["?".into()], ..Options::default() };
         assert!(!found_in("1;?\n2;?\n", u64::MAX, &marked));
         let cells = Options { triplets: true, ..Options::default() };
@@ -144,6 +169,11 @@ mod tests {
         assert!(!with(Options { names: names(3), ..Options::default() }));
         assert!(!with(Options { n_features: Some(3), ..Options::default() }));
         assert!(!with(Options { n_features: Some(2), keep: words("0"), ..Options::default() }));
+        // Columns of the file are the rows of a transposed table.
+        let transpose = || Options { transpose: true, ..Options::default() };
+        assert!(with(Options { names: names(3), ..transpose() }));
+        assert!(with(Options { n_features: Some(3), ..transpose() }));
+        assert!(!with(Options { drop: words("2"), ..transpose() }));
         assert!(with(Options { drop: words("1"), ..Options::default() }));
         assert!(with(Options { names: names(2), ..Options::default() }));
         assert!(with(Options { n_features: Some(2), ..Options::default() }));

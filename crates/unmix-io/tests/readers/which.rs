@@ -79,7 +79,7 @@ fn decimal_commas_other_delimiters_and_marks_of_missing_cells() {
 
 #[test]
 fn a_delimiter_at_the_end_of_every_line_makes_no_column() {
-    let note = "each line ends in a delimiter; the empty column that this makes is left out";
+    let note = "every row ends in a delimiter; the empty column that this makes is left out";
     let opened = |name: &str, text: &[u8], options: &Options| {
         let input = Folder::new().open(name, text, options).unwrap();
         let noted = input.rows.notes().iter().filter(|said| said.ends_with(note)).count();
@@ -106,6 +106,19 @@ fn a_delimiter_at_the_end_of_every_line_makes_no_column() {
     let first = Options { rows: Some((0, Some(2))), ..in_shell() };
     let some = opened("t.csv", b"a;b;\n1;2;\n3;4;\nTotal 10\n", &first);
     assert_eq!(numbers(&some.rows), [1.0, 2.0, 3.0, 4.0]);
+    let first = Options { rows: Some((0, Some(3))), ..in_shell() };
+    let some = opened("t.csv", b"1;2;\n3;4;\n5;1;\nTotal 10\n", &first);
+    assert_eq!(numbers(&some.rows), [1.0, 2.0, 3.0, 4.0, 5.0, 1.0]);
+    // A line of blanks is not a row; one with a delimiter alone is a missing cell of a single column.
+    let single = opened("t.csv", b"1;\n2;\n \n4;\n", &in_shell());
+    assert_eq!(numbers(&single.rows), [1.0, 2.0, 4.0]);
+    let missing = opened("t.csv", b"1;\n2;\n ;\n4;\n", &in_shell());
+    let got = numbers(&missing.rows);
+    assert!(got.len() == 4 && got[2].is_nan(), "{got:?}");
+    // The features of a model belong to the lines of a transposed table.
+    let transposed = Options { transpose: true, n_features: Some(4), ..in_shell() };
+    let input = opened("t.csv", b"1;2;4;\n3;5;1;\n2;2;9;\n7;1;3;\n", &transposed);
+    assert_eq!((input.rows.n_rows(), input.rows.n_features()), (Some(3), 4));
     // A column that has a name, or a cell, is one.
     for (text, n_features) in [("a;b;c\n1;2;\n3;4;\n", 3), ("a;b;\n1;2;\n3;4;5\n", 3), ("a;b\n1;2\n3;\n", 2)]
     {
@@ -182,6 +195,62 @@ fn selected_rows_are_named_and_weighted_by_the_rows_of_the_file() {
         message.contains("10 rows selected of") && message.contains("each of its 20 rows, got 7"),
         "{message}"
     );
+}
+
+/// Text that is read in part: the rows after the last one requested are counted only where values for all rows of the file may follow.
+#[test]
+fn rows_after_those_that_are_requested_are_counted_when_values_for_all_rows_follow() {
+    let folder = Folder::new();
+    let row = |i: usize| format!("{},5;{}\n", i % 7, i % 5);
+    let whole = format!("a;b\n{}", (0..9).map(row).collect::<String>());
+    let options = |rows| Options { rows: Some(rows), decimal_comma: true, ..in_shell() };
+    let weights: Vec<f64> = (0..9).map(|i| f64::from(i + 1)).collect();
+    let weighted = |rows: unmix::AnyRows<'static>, n: usize| {
+        let rows = rows.weighted(weights[..n].to_vec()).map_err(|e| e.to_string())?;
+        Ok::<Vec<f64>, String>(unmix::with_rows!(&rows, rows => rows.weights().unwrap_or_default().to_vec()))
+    };
+    for (name, text) in [("t.csv", whole.clone().into_bytes()), ("t.csv.gz", gz(whole.as_bytes()))] {
+        let opened = |rows| folder.open(name, &text, &options(rows)).unwrap().rows;
+        for (rows, range) in [((0, Some(4)), 0..4), ((2, Some(5)), 2..5), ((0, Some(9)), 0..9)] {
+            let n_rows = || opened(rows).selection().and_then(|selected| selected.n_rows());
+            assert_eq!(n_rows(), None, "{name}: not counted");
+            assert_eq!(weighted(opened(rows), range.len()).unwrap(), weights[..range.len()], "{name}");
+            assert_eq!(weighted(opened(rows), 9).unwrap(), weights[range], "{name}");
+        }
+        let refused = weighted(opened((2, Some(5))), 7).unwrap_err();
+        assert!(
+            refused.contains("each of the 3 rows selected of") && refused.contains("its 9 rows"),
+            "{refused}"
+        );
+        // The file is read again to count its rows, and only for that.
+        let rows = opened((0, Some(4)));
+        std::fs::remove_file(folder.path().join(name)).unwrap();
+        assert_eq!(weighted(rows, 4).unwrap(), weights[..4]);
+        let rows = opened((0, Some(4)));
+        folder.put(name, b"a;b\n1;2\n");
+        assert!(weighted(rows, 9).unwrap_err().contains("it was modified after it was opened"), "{name}");
+    }
+    // Of several files, all of which are read in part.
+    let paths = ["p.csv", "q.csv"].map(|name| folder.put(name, &whole));
+    let input = unmix_io::open_many(&paths, &options((1, Some(4))), &Run::default()).unwrap();
+    let all: Vec<f64> = (0..18).map(f64::from).collect();
+    let rows = input.rows.weighted(all).unwrap();
+    assert_eq!(unmix::with_rows!(&rows, rows => rows.weights().unwrap().to_vec()), [1.0, 2.0, 3.0]);
+    // What follows may be of any form, and even be cut off.
+    let broken = format!("{whole}Total;;;\nno number\n");
+    let rows = folder.open("t.csv", broken, &options((0, Some(4)))).unwrap().rows;
+    assert_eq!(weighted(rows, 4).unwrap(), weights[..4]);
+    let mut random = 7u32;
+    let long: String = (0..200_000)
+        .map(|i| {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            format!("{},5;{}\n", random, row(i).len())
+        })
+        .collect();
+    let mut packed = gz(format!("a;b\n{long}").as_bytes());
+    packed.truncate(packed.len() / 2);
+    let rows = folder.open("long.csv.gz", packed, &options((0, Some(4)))).unwrap().rows;
+    assert_eq!(weighted(rows, 4).unwrap(), weights[..4]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! Full forms of experiments whose quick forms have fewer conditions. They take minutes, and run in the long tests only.
+//! Full forms of experiments whose quick forms have fewer conditions. They take minutes each, and run only where `UNMIX_TESTS` is "full".
 
 use super::{checked, quick, run_with};
-use crate::scope::in_all;
+use crate::scope::in_full;
 use crate::skipped::skipped;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ fn data(test: &str, name: &str) -> Option<PathBuf> {
         skipped(test, &format!("UNMIX_DATA has no {name}"));
         return None;
     }
-    in_all(test).then_some(file)
+    in_full(test).then_some(file)
 }
 
 /// All conditions of the full form hold, at least this number of them.
@@ -34,7 +34,7 @@ fn holds(key: &str, least: usize, with: impl FnOnce(Options) -> Options) {
 /// Table 17.10: 3 dB better than FISTA after 8 and 16 layers, medians of three instances; LISTA-CP at most -20 dB and ALISTA at most -22 dB after 16.
 #[test]
 fn trained_layers_are_better_than_fista_by_three_decibels() {
-    if in_all("trained_layers_are_better_than_fista_by_three_decibels") {
+    if in_full("trained_layers_are_better_than_fista_by_three_decibels") {
         holds("lista", 17, |options| options);
     }
 }

@@ -186,6 +186,20 @@ mod tests {
                 .all(|(j, x)| (x.abs() - f64::from(u8::from(j == 0))).abs() < 1e-12)
         );
         assert!(secular::directions(&orthonormal(40, 200), 1).unwrap().is_none());
+        // Two eigenvalues next to entry 1: 0.1^2 / (0 - 1) + 0.1^2 / (2 - 1) = 0.
+        for factor in [1.0, 1.0 + 1e-12, 1.0 + 1e-10] {
+            let mut row = vec![0.0; 1100];
+            (row[0], row[2]) = (0.1, 0.1 * factor);
+            let found = factor::orthonormal_rows(&Matrix::from_vec(1, 1100, row));
+            assert!(secular::directions(&found, 3).unwrap().is_none());
+            let directions = null_directions(&found, 3).unwrap();
+            let along = factor::multiply_transposed(&directions, &found);
+            assert!(along.as_slice().iter().all(|x| x.abs() < 1e-9), "{along:?}");
+            let products = factor::multiply_transposed(&directions, &directions);
+            let is_unit =
+                |(i, j): (usize, usize)| (products[(i, j)] - f64::from(u8::from(i == j))).abs() < 1e-9;
+            assert!((0..9).all(|at| is_unit((at / 3, at % 3))), "{products:?}");
+        }
     }
 
     #[test]

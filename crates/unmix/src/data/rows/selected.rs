@@ -4,15 +4,57 @@ use super::Rows;
 use crate::error::{Error, Result};
 use crate::num::Real;
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 /// Which rows of a file were selected.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct SelectedRows {
     /// Runs of consecutive rows, ascending.
     runs: Vec<Range<u64>>,
-    /// Number of rows of the file.
+    /// Number of rows of the file, without those of `rest`.
     n_rows: u64,
+    /// Rows of the file that were not read.
+    rest: Option<Arc<Rest>>,
 }
+
+/// Counts rows of a file that were not read.
+type Count = Box<dyn Fn() -> Result<u64> + Send + Sync>;
+
+/// Rows of a file that were not read, which are counted when their number is needed.
+struct Rest {
+    count: Count,
+    /// Their number, once they are counted.
+    counted: OnceLock<u64>,
+}
+
+impl Rest {
+    fn n(&self) -> Result<u64> {
+        if let Some(&n) = self.counted.get() {
+            return Ok(n);
+        }
+        let n = (self.count)()?;
+        Ok(*self.counted.get_or_init(|| n))
+    }
+}
+
+impl std::fmt::Debug for Rest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rest").field("counted", &self.counted).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for SelectedRows {
+    fn eq(&self, other: &Self) -> bool {
+        let same_rest = match (&self.rest, &other.rest) {
+            (None, None) => true,
+            (Some(own), Some(other)) => Arc::ptr_eq(own, other),
+            _ => false,
+        };
+        same_rest && self.n_rows == other.n_rows && self.runs == other.runs
+    }
+}
+
+impl Eq for SelectedRows {}
 
 impl SelectedRows {
     /// The rows in `runs` of a file of `n_rows` rows.
@@ -30,12 +72,36 @@ impl SelectedRows {
             }
             end = run.end;
         }
-        Ok(Self { runs, n_rows })
+        Ok(Self { runs, n_rows, rest: None })
     }
 
-    /// Number of rows of the file.
-    pub fn n_rows(&self) -> u64 {
-        self.n_rows
+    /// The same rows of a file that has more rows than were read: `count` counts the others, when values are given for rows and their number is
+    /// not that of the selected ones.
+    // For the readers.
+    #[doc(hidden)]
+    pub fn with_rest(self, count: impl Fn() -> Result<u64> + Send + Sync + 'static) -> Self {
+        Self { rest: Some(Arc::new(Rest { count: Box::new(count), counted: OnceLock::new() })), ..self }
+    }
+
+    /// Number of rows of the file, if it is known without reading more of it.
+    pub fn n_rows(&self) -> Option<u64> {
+        match &self.rest {
+            None => Some(self.n_rows),
+            Some(rest) => rest.counted.get().map(|n| self.n_rows + n),
+        }
+    }
+
+    /// Whether the file has `n` rows. Rows that were not read are counted if there may be so many.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading the file again.
+    pub(super) fn are_of(&self, n: u64) -> Result<bool> {
+        match &self.rest {
+            None => Ok(self.n_rows == n),
+            Some(_) if n < self.n_rows => Ok(false),
+            Some(rest) => Ok(self.n_rows + rest.n()? == n),
+        }
     }
 
     /// The row of the file that is selected row `i`.
@@ -89,7 +155,7 @@ mod tests {
             Rows::from_slice(&x, 1).unwrap().selected(selected)
         };
         assert_eq!((0..5).map(|i| rows().number_of(i)).collect::<Vec<_>>(), [2, 3, 6, 7, 8]);
-        assert_eq!(rows().selection().map(SelectedRows::n_rows), Some(10));
+        assert_eq!(rows().selection().and_then(SelectedRows::n_rows), Some(10));
         let all: Vec<f64> = (0..10).map(f64::from).collect();
         assert_eq!(rows().weighted(&all[..]).unwrap().weights(), Some(&[2.0, 3.0, 6.0, 7.0, 8.0][..]));
         assert_eq!(rows().weighted(&all[..5]).unwrap().weights(), Some(&all[..5]));

@@ -33,9 +33,15 @@ impl<'a> UsedRows<'a> {
         Self { n: Some(n), ..self }
     }
 
-    /// Whether `n` values are as many as the rows that are used, or as those of the file.
+    /// Whether `n` values are as many as the rows that are used.
+    pub fn are(&self, n: u64) -> bool {
+        self.n == Some(n)
+    }
+
+    /// Whether `n` values are as many as the rows that are used, or as those of the file. They are not where rows of the file that were not read
+    /// cannot be counted: [`chosen`](Self::chosen) has the error.
     pub fn matches(&self, n: u64) -> bool {
-        self.n == Some(n) || self.selected.is_some_and(|selected| selected.n_rows() == n)
+        self.are(n) || self.selected.is_some_and(|selected| selected.are_of(n).unwrap_or(false))
     }
 
     /// Which of `n` values, one for each row, belong to the rows that are used: of as many values as rows that are used, all (`None`); of as many
@@ -43,14 +49,20 @@ impl<'a> UsedRows<'a> {
     ///
     /// # Errors
     ///
-    /// Another number of values. Where the number of rows is known only after they were read, `n` values are taken as theirs: the pass that
-    /// reads them compares the numbers.
+    /// Another number of values; a file that cannot be read again, to count its rows. Where the number of rows is known only after they were read,
+    /// `n` values are taken as theirs: the pass that reads them compares the numbers.
     pub fn chosen(&self, n: u64, values: RowValues<'_>) -> Result<Option<&'a SelectedRows>> {
-        match (self.n, self.selected) {
-            (Some(used), _) if used == n => Ok(None),
-            (_, Some(selected)) if selected.n_rows() == n => Ok(Some(selected)),
-            (Some(used), _) => Err(self.refused(used, n, values)),
-            (None, _) => Ok(None),
+        if self.are(n) {
+            return Ok(None);
+        }
+        if let Some(selected) = self.selected
+            && selected.are_of(n)?
+        {
+            return Ok(Some(selected));
+        }
+        match self.n {
+            Some(used) => Err(self.refused(used, n, values)),
+            None => Ok(None),
         }
     }
 
@@ -93,12 +105,14 @@ impl<'a> UsedRows<'a> {
     pub(super) fn refused(&self, n: u64, got: u64, values: RowValues<'_>) -> Error {
         let RowValues { name, one, file } = values;
         let (used, origin) = (rows_in_words(n), self.origin);
-        let rows = match self.selected {
+        // The rows of a file that is read up to the last one requested may be all of its rows.
+        let rows = match self.selected.map(SelectedRows::n_rows) {
             None => format!("{used} of {origin}"),
-            Some(selected) => {
-                let all = rows_in_words(selected.n_rows());
-                format!("{used} selected of {origin}, or for each of its {all}")
+            Some(Some(all)) if all == n => format!("{used} of {origin}"),
+            Some(Some(all)) => {
+                format!("{used} selected of {origin}, or for each of its {}", rows_in_words(all))
             }
+            Some(None) => format!("{used} selected of {origin}, or for each of its rows"),
         };
         let from = file.map_or(String::new(), |file| format!(" in {file}"));
         let got = format!("{}{from}", counted(got, one));
@@ -119,6 +133,8 @@ impl<T: Real> Rows<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     const LABELS: RowValues<'static> = RowValues { name: "color", one: "value", file: Some("few.txt") };
 
@@ -149,6 +165,46 @@ mod tests {
         let rows = some.used().rows_of(Cow::Borrowed(&matrix), LABELS).unwrap().into_owned();
         assert_eq!(rows.as_slice(), [10.0, 11.0, 30.0, 31.0, 40.0, 41.0]);
         assert!(all.used().rows_of(Cow::Owned(matrix), LABELS).is_err());
+    }
+
+    #[test]
+    fn rows_that_were_not_read_are_counted_once_and_only_where_values_may_be_those_of_all_rows() {
+        let passes = Arc::new(AtomicU64::new(0));
+        let few = |n_rest: u64| {
+            let passes = passes.clone();
+            let selected = SelectedRows::new(vec![1..2, 2..3], 3).unwrap().with_rest(move || {
+                passes.fetch_add(1, Ordering::Relaxed);
+                Ok(n_rest)
+            });
+            Rows::from_vec(vec![0.0; 2], 1).unwrap().selected(selected)
+        };
+        let n_passes = || passes.load(Ordering::Relaxed);
+        let of = |rows: &Rows<'_, f64>, n: usize| {
+            rows.used().values((0..n).collect::<Vec<usize>>(), LABELS).map_err(|e| e.to_string())
+        };
+        let rows = few(4);
+        assert_eq!(of(&rows, 2).unwrap(), [0, 1]);
+        assert!(!rows.used().matches(1));
+        let refused = of(&rows, 1).unwrap_err();
+        assert!(
+            refused
+                .contains("each of the 2 rows selected of the array, or for each of its rows, got 1 value"),
+            "{refused}"
+        );
+        assert_eq!((n_passes(), rows.selection().unwrap().n_rows()), (0, None));
+        assert_eq!(of(&rows, 7).unwrap(), [1, 2]);
+        assert_eq!((n_passes(), rows.selection().unwrap().n_rows()), (1, Some(7)));
+        let refused = of(&rows, 5).unwrap_err();
+        assert!(refused.contains("or for each of its 7 rows, got 5 values"), "{refused}");
+        assert!(rows.weighted(vec![1.0; 7]).is_ok());
+        assert_eq!(n_passes(), 1);
+        // A file that cannot be read again.
+        let selected = SelectedRows::new(vec![0..1, 1..2], 2).unwrap();
+        let gone = selected.with_rest(|| Err(Error::format("d.csv.gz", "it is gone", "write it again")));
+        let rows = Rows::from_vec(vec![0.0; 2], 1).unwrap().selected(gone);
+        assert_eq!(of(&rows, 2).unwrap(), [0, 1]);
+        assert!(!rows.used().matches(3));
+        assert!(of(&rows, 3).unwrap_err().contains("it is gone"));
     }
 
     #[test]

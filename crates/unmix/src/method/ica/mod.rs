@@ -124,7 +124,7 @@ impl Ica {
         let layers = matches!(algorithm, Algorithm::Layers { .. });
         let w_init = self.w_init.as_deref().filter(|_| !layers);
         let start = initial(w_init, &coordinates, rows.n_features(), run)?;
-        self.check_subsample(algorithm, coordinates.k())?;
+        self.check_subsample(algorithm, coordinates.k(), rows.n_rows())?;
         coordinates.warnings.extend(self.unused_subsample(algorithm, coordinates.white && start.is_none()));
         let tol = self.tol.unwrap_or(if T::DTYPE.size() == 4 { 1e-4 } else { 1e-6 });
         let limits = Limits { tol, max_iter: self.max_iter };
@@ -280,11 +280,12 @@ impl Ica {
         })
     }
 
-    /// Refuses a subsample from which `k` sources cannot be estimated, unless the algorithm takes none.
-    fn check_subsample(&self, algorithm: Algorithm, k: usize) -> Result<()> {
+    /// Refuses a subsample from which `k` sources cannot be estimated, unless the algorithm takes none or it has all `n` rows.
+    fn check_subsample(&self, algorithm: Algorithm, k: usize, n: Option<u64>) -> Result<()> {
         let takes_subsample =
             matches!(algorithm, Algorithm::PicardO { .. } | Algorithm::Picard { .. } | Algorithm::FastIca);
-        match self.subsample.filter(|&m| takes_subsample && m > 0 && m <= k as u64) {
+        let is_part = |m: u64| n.is_none_or(|n| m < n);
+        match self.subsample.filter(|&m| takes_subsample && m > 0 && m <= k as u64 && is_part(m)) {
             None => Ok(()),
             Some(m) => Err(Error::setting(
                 "subsample",

@@ -213,7 +213,8 @@ impl PpcaMixture<'_> {
     }
 
     /// Probabilities with rows for the first empty part: those that are nearer to a subspace through rows around one of small likelihood, as
-    /// in k-subspaces, than to any part with rows. `None` if no part is empty; `tried` rows of smaller likelihood were tried before.
+    /// in k-subspaces, than to any part with rows. `None` if no part is empty, or after as many
+    /// attempts as there are such rows: each of the `tried` ones before began at the row next in this order.
     fn restarted(&self, now: &Expected, parts: &[Part], tried: usize) -> Result<Option<Matrix<f64>>> {
         let (n, k) = (self.table.n(), parts.len());
         let count = |c: usize| (0..n).map(|i| now.probabilities[(i, c)]).sum::<f64>();

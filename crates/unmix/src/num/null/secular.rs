@@ -66,8 +66,8 @@ fn write_direction(x: &mut [f64], found: &Matrix<f64>, c: &[f64], (entry, distan
 fn combination_at(found: &Matrix<f64>, entry: usize) -> Result<Option<Vec<f64>>> {
     let r = found.rows();
     let (values, vectors) = factor::eigh(&sums(found, entry, 0.0))?;
-    let most = values.iter().fold(0.0f64, |most, v| most.max(v.abs()));
-    if values.iter().any(|v| v.abs() <= LEAST_DISTANCE * most) {
+    // That of a second eigenvalue near the entry is smaller than its distance.
+    if values.iter().any(|v| v.abs() <= 10.0 * LEAST_DISTANCE) {
         return Ok(None);
     }
     let mut c = vec![0.0; r];
@@ -89,9 +89,12 @@ fn eigenvalue(found: &Matrix<f64>, i: usize) -> Result<Option<(usize, Option<f64
             return Ok(None);
         }
     }
-    let (mut low, mut high) = match (is_below(entry, -LEAST_DISTANCE)?, is_below(entry, LEAST_DISTANCE)?) {
+    let (left, right) = (below(found, entry, -LEAST_DISTANCE)?, below(found, entry, LEAST_DISTANCE)?);
+    let (mut low, mut high) = match (left > i, right > i) {
         (true, _) => (-0.5, -LEAST_DISTANCE),
         (false, false) => (LEAST_DISTANCE, 0.5),
+        // Two of them have no directions of their own.
+        (false, true) if right - left > 1 => return Ok(None),
         (false, true) => return Ok(Some((entry, None))),
     };
     loop {
