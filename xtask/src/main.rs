@@ -146,7 +146,7 @@ fn test_python(scope: TestScope) -> Done {
     let tests = root().join("python").join("tests");
     build_extension(&python)?;
     let mut pytest = Command::new(&python);
-    pytest.args(["-m", "pytest", "-q", "-rs"]).args(IN_PARALLEL).arg(&tests).current_dir(root());
+    pytest.args(["-m", "pytest", "-q", "-rsfE"]).args(IN_PARALLEL).arg(&tests).current_dir(root());
     if scope == TestScope::Everyday {
         pytest.arg("--ignore").arg(tests.join("test_browser.py")).arg("--ignore").arg(tests.join("torture"));
     }
