@@ -65,3 +65,65 @@ def sigma(job):
         return np.asarray(train(X, jnp.asarray(order.reshape(-1, size), dtype=jnp.int32)).T)
 
     return work, lambda W: {"components": W}
+
+
+@engine("sae", "JAX compiled", needs="jax")
+def sae(job):
+    """The steps of the PyTorch loop, all in one compiled loop; the code of a row keeps the units from its 32nd largest on."""
+    from .networks import CHECKED, SAE
+
+    jax = _jax(job)
+    jnp, lax = jax.numpy, jax.lax
+    rate, size, epochs, l0 = (SAE[name] for name in ("learning_rate", "batch_size", "max_epochs", "l0"))
+    X, k = job.X, job.k
+    n, p = X.shape
+    steps = epochs * (n // size)
+
+    def keep(codes):
+        codes = jnp.maximum(codes, 0)
+        least = lax.top_k(lax.stop_gradient(codes), min(l0, k))[0][:, -1:]
+        return jnp.where(codes >= least, codes, 0)
+
+    def loss(parts, x):
+        W, b, V, c = parts
+        return 0.5 * jnp.sum(jnp.square(keep((x - c) @ W + b) @ V + c - x)) / size
+
+    @jax.jit
+    def train(X, order, V):
+        mean = X.mean(axis=0)
+        scale = jnp.sqrt(p) / jnp.linalg.norm(X - mean, axis=1).mean()
+        X = (X - mean) * scale
+        V = V / jnp.linalg.norm(V, axis=1, keepdims=True)
+
+        def step(state, given):
+            parts, first, second = state
+            which, t = given
+            W, b, V, c = jax.grad(loss)(parts, X[which])
+            gradient = (W, b, V - parts[2] * jnp.sum(parts[2] * V, axis=1, keepdims=True), c)
+            now = rate * jnp.minimum(1.0, jnp.minimum((t + 1) / (0.05 * steps), (steps - t) / (0.2 * steps)))
+            first = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, first, gradient)
+            second = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g * g, second, gradient)
+
+            def moved(part, m, v):
+                return part - now * (m / (1 - 0.9 ** (t + 1))) / (jnp.sqrt(v / (1 - 0.999 ** (t + 1))) + 1e-7)
+
+            W, b, V, c = jax.tree.map(moved, parts, first, second)
+            return ((W, b, V / jnp.linalg.norm(V, axis=1, keepdims=True), c), first, second), None
+
+        parts = (V.T, jnp.zeros(k, jnp.float32), V, jnp.zeros(p, jnp.float32))
+        zero = jax.tree.map(jnp.zeros_like, parts)
+        (parts, *_), _ = lax.scan(step, (parts, zero, zero), (order, jnp.arange(steps, dtype=jnp.float32)))
+        return parts, mean, scale
+
+    def work():
+        generator = np.random.default_rng(0)
+        order = np.concatenate([generator.permutation(n)[: n // size * size] for _ in range(epochs)])
+        start = generator.standard_normal((k, p), dtype=np.float32)
+        return jax.block_until_ready(train(X, jnp.asarray(order.reshape(-1, size), dtype=jnp.int32), start))
+
+    def extract(result):
+        (W, b, V, c), mean, scale = result
+        x = (X[:CHECKED] - mean) * scale
+        return {"rebuilt": np.asarray((keep((x - c) @ W + b) @ V + c) / scale + mean)}
+
+    return work, extract

@@ -128,15 +128,26 @@ def check_dictionary(row, answer, path):
 
 
 def check_rebuilt(row, answer, path):
-    """The share of the variance of the first rows that the reconstruction loses."""
+    """The share of the variance of the first rows that the reconstruction loses, and how much more that is than the least of all engines so far."""
     rebuilt = np.asarray(answer["rebuilt"], np.float64)
     X = np.load(path, mmap_mode="r")[: len(rebuilt)].astype(np.float64)
     if rebuilt.shape != X.shape or not np.isfinite(rebuilt).all():
         raise Wrong(f"a reconstruction of shape {rebuilt.shape}, or not finite")
-    errors = {"lost": float(((X - rebuilt) ** 2).sum() / ((X - X.mean(axis=0)) ** 2).sum())}
+    lost = float(((X - rebuilt) ** 2).sum() / ((X - X.mean(axis=0)) ** 2).sum())
+    errors = {"lost": lost}
+    if "more" in row.answer:
+        errors["more"] = lost / least_lost(path, lost) - 1
     if "active" in row.answer:
         errors["active"] = abs(answer["active"] - ACTIVE)
     return judge(row, errors)
+
+
+def least_lost(path, lost):
+    """The least share that a reconstruction of these rows has lost so far, this one included, kept beside the rows."""
+    kept = beside(path, ".lost.npy")
+    least = min(lost, float(np.load(kept))) if kept.exists() else lost
+    np.save(kept, least)
+    return least
 
 
 def check_tuned(row, answer, path):
