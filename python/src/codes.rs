@@ -1,5 +1,6 @@
 //! Codes of rows and rows of codes, as arrays, as scipy's compressed sparse rows, or in files.
 
+use crate::input::warn_notes;
 use crate::sparse::csr;
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
@@ -172,10 +173,10 @@ impl<T: Element> Entries<T> {
     }
 }
 
-/// Warns about rows for which an iterative encoder did not converge.
+/// Warns about rows for which an iterative encoder did not converge, and about rows without an observed cell.
 pub(crate) fn warn_unconverged(py: Python<'_>, encoded: &Encoded) -> PyResult<()> {
-    for note in encoded.notes() {
-        py.import("unmix._input")?.call_method1("warn_unconverged", (note,))?;
+    if let Some(unsolved) = &encoded.unsolved {
+        py.import("unmix._input")?.call_method1("warn_unconverged", (unsolved.to_string(),))?;
     }
-    Ok(())
+    warn_notes(py, encoded.note_on_unseen().as_slice())
 }

@@ -108,7 +108,8 @@ fn filled<'py, T: Real + Element>(
         let (filled, errors) = (Vec::new(), Vec::new());
         let mut imputed = Imputed::<T> { p, std, filled, errors, draws: vec![Vec::new(); n_draws] };
         unmix::with_rows!(&rows, rows => imputer.fill(rows, run, &mut imputed)?);
-        Ok(((imputed, imputer.notes().to_vec()), notices))
+        let notes: Vec<String> = imputer.notes().iter().cloned().chain(imputer.note_on_unseen()).collect();
+        Ok(((imputed, notes), notices))
     })?;
     warn(py, &notices)?;
     let n = imputed.filled.len() / p.max(1);

@@ -29,6 +29,8 @@ pub(crate) enum Input {
 pub(crate) struct Wanted {
     /// The column names of an array, or those that a model needs from a file.
     pub(crate) names: Option<Vec<String>>,
+    /// The shape of a sample of an array that had more than two axes; a file has its own.
+    pub(crate) shape: Option<Vec<usize>>,
     /// Their number, if there is a model: the last columns of a list of cells may have no cell.
     pub(crate) n_features: Option<usize>,
     /// How the pictures of the model were read, if its rows were pictures.
@@ -124,10 +126,10 @@ impl Input {
         row_names: bool,
         run: &Run<'_>,
     ) -> unmix::Result<(AnyRows<'_>, Notices)> {
-        let Wanted { names, n_features, pictures } = wanted.into();
+        let Wanted { names, shape, n_features, pictures } = wanted.into();
         let fitted = pictures.filter(|_| self.pictures().is_some()).zip(n_features);
         match self {
-            Input::Array(lent) => Ok((lent.rows(names)?, Notices::default())),
+            Input::Array(lent) => Ok((lent.rows(Features { names, shape })?, Notices::default())),
             Input::Sparse(lent) => Ok((lent.rows(names)?, Notices::default())),
             Input::Path(path) => {
                 let options = unmix_io::Options { wanted: names, n_features, row_names, ..path_options() };
@@ -283,7 +285,7 @@ impl BorrowedArray {
         if self.number.kind == b'f' && self.number.size == 4 { Dtype::F32 } else { Dtype::F64 }
     }
 
-    fn rows(&self, names: Option<Vec<String>>) -> unmix::Result<AnyRows<'_>> {
+    fn rows(&self, features: Features) -> unmix::Result<AnyRows<'_>> {
         // SAFETY: the owner keeps the memory for as long as `self` exists. Another Python thread may write to it meanwhile, as
         // with every function of numpy that works without the interpreter lock; then the numbers are whatever was read.
         let bytes = unsafe { std::slice::from_raw_parts(self.start.0, self.len) };
@@ -294,7 +296,6 @@ impl BorrowedArray {
             self.rows.clone(),
             self.features.clone(),
         )?;
-        let features = Features { names, shape: None };
         Ok(match self.dtype() {
             Dtype::F32 => AnyRows::F32(Rows::new(array, features, "X")),
             Dtype::F64 => AnyRows::F64(Rows::new(array, features, "X")),

@@ -93,7 +93,7 @@ mod _unmix {
 /// Fits `method` with `settings` (JSON) to `x`, an array of two axes, a sparse matrix or files; `names` are the column names of an array,
 /// `weights` the sample weights, `given` the tables that are passed in addition to the settings.
 #[pyfunction]
-#[pyo3(signature = (method, settings, x, run_options, names=None, weights=None, max_seconds=None, checkpoint=None, init=None, invocation=None, given=None, observer=None))]
+#[pyo3(signature = (method, settings, x, run_options, names=None, weights=None, max_seconds=None, checkpoint=None, init=None, invocation=None, given=None, observer=None, feature_shape=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
 fn fit(
     py: Python<'_>,
@@ -109,18 +109,20 @@ fn fit(
     invocation: Option<String>,
     given: Option<NamedTables<'_>>,
     observer: Option<ObserverTuple>,
+    feature_shape: Option<Vec<usize>>,
 ) -> PyResult<Model> {
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
     let given = tensors(given);
     let observer = options::observer(observer);
     let options = RunOptions::new(max_seconds, checkpoint, init, invocation);
     let input = Input::new(x, None)?;
+    let wanted = Wanted { names, shape: feature_shape, ..Wanted::default() };
     // A pass over the rows costs a Gram matrix of the smaller dimension; the computation after it costs the cube of this dimension.
     let cost = input.shape().map(|(n, p)| n.min(p).saturating_mul(n.min(p)).saturating_mul(n.max(p)));
     let pictures = input.pictures();
     let (fitted, notices) = observed(py, run_options.into(), observer, input.dtype(), cost, move |run| {
         options.fit(run, |run| {
-            let (mut rows, notices) = input.rows(names, run)?;
+            let (mut rows, notices) = input.rows(wanted, run)?;
             input.check_pictures(&rows)?;
             if let Some(weights) = weights {
                 rows = rows.weighted(weights)?;
@@ -151,7 +153,7 @@ fn tensors(given: Option<NamedTables<'_>>) -> unmix::model::Tensors {
 /// stream. Returns the notes about how a file was read, too: they are among the warnings of the model's report, so that the caller raises
 /// them once.
 #[pyfunction]
-#[pyo3(signature = (method, settings, before, x, run_options, names=None, invocation=None, given=None, init=None, max_seconds=None))]
+#[pyo3(signature = (method, settings, before, x, run_options, names=None, invocation=None, given=None, init=None, max_seconds=None, feature_shape=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
 fn partial_fit(
     py: Python<'_>,
@@ -165,6 +167,7 @@ fn partial_fit(
     given: Option<NamedTables<'_>>,
     init: Option<&Bound<'_, Model>>,
     max_seconds: Option<f64>,
+    feature_shape: Option<Vec<usize>>,
 ) -> PyResult<(Model, Vec<String>)> {
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
     let given = tensors(given);
@@ -175,6 +178,7 @@ fn partial_fit(
     // The columns are those of the earlier batches.
     let wanted = Wanted {
         names: names.or_else(|| before.as_ref().and_then(|model| model.features().names.clone())),
+        shape: feature_shape,
         n_features: before.as_ref().map(|model| model.n_features()),
         pictures: earlier,
     };

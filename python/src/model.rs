@@ -57,7 +57,7 @@ impl Model {
     /// The columns that it needs from an input.
     pub(crate) fn wanted(&self) -> Wanted {
         let pictures = self.inner.report().run.pictures;
-        Wanted { names: self.names(), n_features: Some(self.inner.n_features()), pictures }
+        Wanted { names: self.names(), n_features: Some(self.inner.n_features()), pictures, shape: None }
     }
 
     /// Multiply-adds for encoding `input`; None if its shape is not known yet.

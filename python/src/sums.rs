@@ -67,7 +67,7 @@ impl Sums {
     }
 
     /// Adds rows, for `method` with `settings` (JSON), which must be possible with sums; on an error nothing is added.
-    #[pyo3(signature = (method, settings, x, run_options, names=None, weights=None))]
+    #[pyo3(signature = (method, settings, x, run_options, names=None, weights=None, feature_shape=None))]
     #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
     fn add(
         &self,
@@ -78,6 +78,7 @@ impl Sums {
         run_options: RunOptionsTuple,
         names: Option<Vec<String>>,
         weights: Option<Vec<f64>>,
+        feature_shape: Option<Vec<usize>>,
     ) -> PyResult<()> {
         let settings = parsed(settings)?;
         // Another thread that adds rows may hold the lock, and may need the interpreter meanwhile.
@@ -92,6 +93,7 @@ impl Sums {
             let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
             let wanted = Wanted {
                 names: names.or_else(|| state.features.names.clone()),
+                shape: feature_shape,
                 n_features: state.sums.as_ref().map(|sums| sums.n_features()),
                 pictures: state.pictures,
             };
@@ -143,13 +145,18 @@ impl Sums {
 
     /// The sums in the bytes of a pickle.
     #[staticmethod]
-    #[pyo3(signature = (bytes, names, pictures=None))]
-    fn from_bytes(bytes: &[u8], names: Option<Vec<String>>, pictures: Option<String>) -> PyResult<Self> {
+    #[pyo3(signature = (bytes, names, pictures=None, shape=None))]
+    fn from_bytes(
+        bytes: &[u8],
+        names: Option<Vec<String>>,
+        pictures: Option<String>,
+        shape: Option<Vec<usize>>,
+    ) -> PyResult<Self> {
         let sums = match bytes.is_empty() {
             true => None,
             false => Some(unmix::model::Sums::from_bytes(bytes).map_err(|e| raised(e, Dtype::F64))?),
         };
-        let features = Features { names, shape: None };
+        let features = Features { names, shape };
         let pictures = pictures.and_then(|words| PictureRow::try_from(words).ok());
         Ok(Self(Arc::new(Mutex::new(SumsState { sums, features, pictures }))))
     }
@@ -157,10 +164,14 @@ impl Sums {
     #[allow(clippy::type_complexity)] // Python's protocol: a constructor and its arguments.
     fn __reduce__<'py>(
         slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<Vec<String>>, Option<String>))> {
+    ) -> PyResult<(
+        Bound<'py, PyAny>,
+        (Bound<'py, PyBytes>, Option<Vec<String>>, Option<String>, Option<Vec<usize>>),
+    )> {
         let (py, state) = (slf.py(), slf.get().state());
         let bytes = state.sums.map(|s| s.to_bytes()).unwrap_or_default();
-        let parts = (PyBytes::new(py, &bytes), state.features.names, state.pictures.map(String::from));
+        let Features { names, shape } = state.features;
+        let parts = (PyBytes::new(py, &bytes), names, state.pictures.map(String::from), shape);
         Ok((slf.get_type().getattr("from_bytes")?, parts))
     }
 }

@@ -79,6 +79,21 @@ def test_every_solver_for_a_few_components_reports_its_iterations(solver):
         assert seen and seen[-1].residual is not None, (solver, k)
 
 
+def test_docstrings_say_after_what_a_callback_is_called():
+    for name, words in {
+        "SparseCoder": "Called once, after all rows are coded, with",
+        "SparseAutoencoder": "Called after every epoch with",
+        "LISTA": "Called after every epoch with",
+        "DenoisingAutoencoder": "Called after every epoch with",
+        "GaussianRBM": "Called after every epoch with",
+        "RICA": "Called after every iteration, or after every epoch where mini-batches are used, with",
+        "StackedRFN": "Called after every iteration, or after every epoch where mini-batches are used, with",
+        "RFN": "Called after every iteration, or after every epoch where mini-batches are used, with",
+        "ICA": "Called after every iteration with",
+    }.items():
+        assert words in " ".join(getattr(unmix, name).__doc__.split()), name
+
+
 @pytest.mark.parametrize("algorithm", ["cd", "fista", "lars"])
 def test_a_sparse_coder_reports_the_worst_row(algorithm, rows):
     seen = []

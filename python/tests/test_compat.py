@@ -69,6 +69,10 @@ def test_mne_uses_the_solvers_of_unmix_inside_the_context():
             ica = mne.preprocessing.ICA(4, method=method, random_state=0, fit_params=given, verbose="error").fit(raw, verbose="error")
         back = ica.apply(raw.copy(), exclude=[], verbose="error").get_data()
         assert_allclose(back, raw.get_data(), atol=1e-12)
+    theirs = mne.preprocessing.ica.infomax
+    with unmix.compat.mne(), pytest.warns(UserWarning, match="the sources of method='infomax' are estimated by MNE"):
+        mne.preprocessing.ICA(4, method="infomax", random_state=0, max_iter=2, verbose="error").fit(raw, verbose="error")
+    assert mne.preprocessing.ica.infomax is theirs
     # MNE adds 1 to the number of picard.
     with unmix.compat.mne():
         short = mne.preprocessing.ICA(4, method="picard", random_state=0, max_iter=2, verbose="error").fit(raw, verbose="error")

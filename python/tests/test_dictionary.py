@@ -115,3 +115,9 @@ def test_a_time_limit_ends_a_batch_with_a_warning():
     # The other rows, as if the rows had come in two batches.
     model.set_params(max_seconds=None).partial_fit(X[1024:])
     assert np.array_equal(model.components_, dictionary().partial_fit(X).components_)
+
+
+def test_dictionaries_are_not_merged(data):
+    model = dictionary(n_components=10).fit(data[1])
+    with pytest.raises(ValueError, match="sums over codes of different atoms cannot be added"):
+        model.merge(model)

@@ -89,7 +89,24 @@ def test_values_that_are_drawn_as_colours_have_a_colour_bar():
     assert len(figure.axes) == 3 and figure.axes[2].get_ylabel() == "standard deviations"
     assert figure.axes[0].get_xlim() == figure.axes[1].get_xlim()
     # Each atom has its own scale.
-    assert len(plot.atoms(SparseCoder(np.eye(6), alpha=0.1).fit(rows()), feature_shape=(2, 3)).axes) == 1
+    mosaic = plot.atoms(SparseCoder(np.eye(6), alpha=0.1).fit(rows()), feature_shape=(2, 3))
+    assert len(mosaic.axes) == 2 and mosaic.axes[1].get_ylabel() == "fraction of the atom's largest value"
+    assert len(plot.atoms(SparseCoder(np.eye(6), alpha=0.1).fit(rows()), feature_shape=(1, 2, 3)).axes) == 1, "colours have none"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_rows_of_a_module_are_shaded_by_numbers_and_have_a_legend_of_classes():
+    found, X = modules()
+    numbers = np.linspace(0, 3, len(X))
+    figure = plot.module(found, X, color=numbers)
+    top, bar = figure.axes[0], figure.axes[3]
+    assert top.get_legend() is None and len(figure.axes) == 4
+    assert_allclose(bar.get_ylim(), (0, 3))
+    member = found.rows_[0]
+    assert_allclose(np.asarray(top.collections[1].get_array()), numbers[member])
+    assert len(top.collections[0].get_offsets()) == np.count_nonzero(~member)
+    classed = plot.module(found, X, color=np.arange(len(X)) % 3)
+    assert [text.get_text() for text in classed.axes[0].get_legend().get_texts()] == ["0", "1", "2"] and len(classed.axes) == 3
 
 
 def test_a_map_of_gaps_shows_the_share_of_missing_cells():
@@ -255,7 +272,7 @@ def test_atoms_are_sorted_by_use_with_histograms_of_use_and_of_rows():
     mosaic = np.asarray(figure.axes[0].images[0].get_array(), dtype=float)
     # Atom 3 is used by nine rows, and its largest pixel is the last.
     assert mosaic[2, 2] == 1 and mosaic[1, 1] < 0.1
-    assert [ax.get_xlabel() for ax in figure.axes[1:]] == ["share of rows that use an atom", "atoms per row"]
+    assert [ax.get_xlabel() for ax in figure.axes[1:3]] == ["share of rows that use an atom", "atoms per row"]
     assert sum(bar.get_height() for bar in figure.axes[1].patches) == 6
     assert sum(bar.get_height() for bar in figure.axes[2].patches) == len(X)
     colours = plot.atoms(SparseCoder(draw.randn(600, 12)).fit(draw.randn(5, 12)), feature_shape=(2, 2, 3))

@@ -1,6 +1,7 @@
 """Rows in other forms than one array, and tables and pages in notebooks."""
 
 import inspect
+import pickle
 import re
 import warnings
 
@@ -11,6 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from test_readers import without_run
 
 import unmix
 from unmix import ICA, PCA, PPCA
@@ -58,6 +60,20 @@ def test_arrays_of_more_axes_are_rows_as_their_files_are(tmp_path):
     assert np.array_equal(PCA(2).fit(X.transpose(0, 2, 1)).transform(X.transpose(0, 2, 1)), PCA(2).fit_transform(X.transpose(0, 2, 1).copy()))
     with pytest.raises(ValueError, match="20 features"):
         by_array.transform(X[:, :3])
+
+
+def test_the_model_of_an_array_has_the_shape_of_its_samples_as_that_of_its_file(tmp_path):
+    X = np.random.RandomState(0).randn(60, 4, 4)
+    np.save(tmp_path / "x.npy", X)
+    by_array, by_file = PCA(3, random_state=0).fit(X), PCA(3, random_state=0).fit(tmp_path / "x.npy")
+    assert by_array._model.feature_shape == by_file._model.feature_shape == [4, 4]
+    assert without_run(by_array) == without_run(by_file)
+    for online in (PCA(3), unmix.DictionaryLearning(3, algorithm="online", random_state=0)):
+        assert online.partial_fit(X)._model.feature_shape == [4, 4], online
+    assert pickle.loads(pickle.dumps(PCA(3).partial_fit(X)))._model.feature_shape == [4, 4]
+    assert PCA(3).fit(X.reshape(60, 16))._model.feature_shape is None
+    assert unmix.plot.components(by_array).axes[0].images, "drawn as pictures"
+    plt.close("all")
 
 
 def test_a_fit_of_several_axes_warns_once_unless_rows_look_like_pictures(tmp_path):
@@ -196,6 +212,22 @@ def test_drawn_tables_are_frames_where_codes_are(frame, kind):
         assert type(table).__module__.startswith(kind) and list(table.columns) == list("abcd")
         assert kind != "pandas" or table.index.equals(frame.index)
         np.testing.assert_array_equal(table.to_numpy(), numbers)
+
+
+def test_results_are_frames_and_tables_in_notebooks(X, frame, tmp_path):
+    found = unmix.metrics.match(np.eye(3), np.eye(3)[[1, 2, 0]] * [1, -1, 1])
+    table = found.to_frame()
+    assert list(table.columns) == ["component", "match", "sign", "cosine"]
+    assert table["match"].tolist() == [2, 0, 1] and table["sign"].tolist() == [1, -1, 1] and (table["cosine"] == 1).all()
+    assert "<th>cosine</th>" in found._repr_html_()
+    quality = PCA(2).fit(X).quality(X, columns=True).to_frame()
+    assert list(quality.columns) == ["t2", "q", "t2_0", "t2_1", "cos2_0", "cos2_1", "q_0", "q_1", "q_2", "q_3"] and len(quality) == len(X)
+    np.testing.assert_allclose(quality[["t2_0", "t2_1"]].sum(axis=1), quality["t2"])
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    shown = unmix.open(tmp_path / "x.csv")._repr_html_()
+    assert "<td>rows</td><td>300</td>" in shown and "<td>a, b, c, d</td>" in shown and "float64" in shown and "unmix.open(" in shown
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n3\n")
+    assert "<td>error</td>" in unmix.open(tmp_path / "x.csv")._repr_html_()
 
 
 def test_components_are_drawn_into_given_axes_with_colour_bars(X):

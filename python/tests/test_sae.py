@@ -1,5 +1,6 @@
 """Sparse autoencoders in Python."""
 
+import json
 import pickle
 
 import numpy as np
@@ -215,6 +216,57 @@ def test_saelens_reads_these_folders(tmp_path, activation):
     unmix.compat.to_saelens(model, tmp_path)
     theirs = saelens.SAE.load_from_disk(str(tmp_path))
     np.testing.assert_allclose(theirs.encode(torch.from_numpy(X)).detach().numpy(), model.transform(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("activation", ["relu", "topk", "batch-topk", "jumprelu", "gated"])
+def test_folders_of_saelens_are_read(tmp_path, activation):
+    saelens = pytest.importorskip("sae_lens", reason="sae_lens is not installed")
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    X = made(300)[0].astype(np.float32)
+    unmix.compat.to_saelens(sae(activation=activation, max_epochs=2).fit(X), tmp_path / "ours")
+    theirs = saelens.SAE.load_from_disk(str(tmp_path / "ours"))
+    theirs.save_model(str(tmp_path / "theirs"))
+    back = unmix.compat.from_saelens(tmp_path / "theirs")
+    codes = theirs.encode(torch.from_numpy(X)).detach()
+    np.testing.assert_allclose(back.transform(X), codes.numpy(), atol=1e-4)
+    np.testing.assert_allclose(back.inverse_transform(codes.numpy()), theirs.decode(codes).detach().numpy(), atol=1e-4)
+
+
+def with_equal_units(path):
+    """Give the second half of the units in a file of 48 units the parameters of the first half."""
+    data = path.read_bytes()
+    start = 8 + int.from_bytes(data[:8], "little")
+    numbers = bytearray(data[start:])
+    for name, entry in json.loads(data[8:start]).items():
+        if name == "__metadata__" or 48 not in entry["shape"]:
+            continue
+        (begin, end), dtype = entry["data_offsets"], {"F32": np.float32, "F64": np.float64}[entry["dtype"]]
+        stored = np.frombuffer(numbers[begin:end], dtype).reshape(entry["shape"]).copy()
+        units = np.moveaxis(stored, stored.shape.index(48), 0)
+        units[24:] = units[:24]
+        numbers[begin:end] = stored.tobytes()
+    path.write_bytes(data[:start] + bytes(numbers))
+
+
+@pytest.mark.parametrize("activation", ["relu", "topk", "batch-topk", "jumprelu", "gated"])
+def test_codes_of_equal_units_do_not_depend_on_other_rows(tmp_path, activation):
+    X, _ = made(200)
+    unmix.compat.to_saelens(sae(activation=activation, max_epochs=10).fit(X), tmp_path)
+    with_equal_units(tmp_path / "sae_weights.safetensors")
+    model = unmix.compat.from_saelens(tmp_path)
+    codes = model.transform(X)
+    first, second = codes[:, :24], codes[:, 24:]
+    if activation == "topk":
+        # The last of three active units is one of two with equal pre-activations: the first.
+        assert (codes > 0).sum(axis=1).max() == 3 and ((first > 0) & (second == 0)).any()
+        assert (second <= first).all() and (second[second > 0] == first[second > 0]).all()
+    else:
+        np.testing.assert_array_equal(first, second)
+    assert (codes > 0).any()
+    for i in range(len(X)):
+        np.testing.assert_array_equal(model.transform(X[i : i + 1])[0], codes[i])
+    for rows in (slice(3, 20), slice(7, 200), slice(0, 199, 3)):
+        np.testing.assert_array_equal(model.transform(X[rows]), codes[rows])
 
 
 def test_bad_saelens_folders_are_refused(tmp_path):

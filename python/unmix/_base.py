@@ -18,7 +18,7 @@ from ._coding import Coding
 from ._components import components_frame
 from ._fixed import fixed
 from ._growing import Growing
-from ._input import Input, _is_path, _weights, counted, refuse_replacing, registry, tensor_names, warn
+from ._input import Input, _is_path, _weights, counted, refuse_replacing, registry, sample_shape, tensor_names, warn
 from ._on_request import _ON_REQUEST, _whole
 from ._options import RunOptions
 from ._settings import Settings, _validated
@@ -173,6 +173,7 @@ class Estimator(RunOptions, Settings, Input, Coding):
             run_options = (seed, threads, int(self.verbose))
             if tensor_names(self._method):
                 options["given"] = self._given_tables() + ([] if targets is None else self._target_tables(targets))
+            options.update(sample_shape(X))
             model = _unmix.fit(self._method, settings, rows, run_options, self._names(rows), weights, **options)
             self._forget()
             self._adopt(model)

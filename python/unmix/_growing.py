@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
-from ._input import _weights, warn
+from ._input import _weights, sample_shape, warn
 from ._sklearn import _fit_context
 from ._threads import threads_here
 from ._types import Array, Rows
@@ -90,7 +90,8 @@ class Incremental(_Estimator):
                 # A model that was loaded or merged has its call in its report.
                 written = self._continued(growing.call or self.report_.invocation, growing.settings, settings, before)
             run_options = (seed, threads_here(), int(self.verbose))
-            sums.add(self._method, settings, rows, run_options, self._names(rows), _weights(sample_weight, rows))
+            weights = _weights(sample_weight, rows)
+            sums.add(self._method, settings, rows, run_options, self._names(rows), weights, **sample_shape(X))
         self._forget()
         columns = sums.columns
         assert columns is not None, "sums to which rows were added have columns"

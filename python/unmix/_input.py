@@ -338,6 +338,11 @@ def _text_columns(X: Any) -> str | None:
     return f"The columns {shown} hold text; leave them out, as {drop}{index}"
 
 
+def sample_shape(X: Any) -> dict[str, tuple[int, ...]]:
+    """The shape of a sample of an array that has more than two axes, as the argument of the extension that the model gets it by; none of other rows."""
+    return {"feature_shape": X.shape[1:]} if isinstance(X, np.ndarray) and X.ndim > 2 else {}
+
+
 class Input(Part):
     """Conversion of rows and codes for estimators."""
 

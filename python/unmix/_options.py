@@ -44,7 +44,8 @@ class Iteration(NamedTuple):
     Parameters
     ----------
     n_iter : int
-        Number of the iteration, counted from 1, or of the epoch for methods that are trained on mini-batches.
+        Number of the iteration, counted from 1, or of the epoch for methods that are trained on mini-batches. The parameter
+        ``callback`` of each class states which.
     residual : float or None
         The quantity that ``tol`` bounds; None if there is none.
     objective : float or None

@@ -30,7 +30,8 @@ def atoms(
     """Draw the atoms of a dictionary in order of decreasing use.
 
     Atoms are drawn as one mosaic of pictures if the features have a shape of two axes (or three, the last of 3 colours), else as curves.
-    Each atom has its own scale, symmetric about 0, so that values of different atoms cannot be compared, and there is no colour bar.
+    Each atom has its own scale, symmetric about 0, so that values of different atoms cannot be compared; the colour bar of pictures in grey
+    is of fractions of the largest value of each.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def atoms(
     Returns
     -------
     matplotlib Figure
-        The mosaic, or a panel for each atom; with rows also the two histograms.
+        The mosaic, or a panel for each atom; with rows also the two histograms; then the colour bar of a mosaic in grey.
 
     See Also
     --------
@@ -62,8 +63,8 @@ def atoms(
     >>> import unmix
     >>> X = np.random.RandomState(0).randn(200, 16)
     >>> model = unmix.DictionaryLearning(9, max_epochs=1, random_state=0).fit(X)
-    >>> [ax.get_xlabel() for ax in unmix.plot.atoms(model, X, feature_shape=(4, 4)).axes]
-    ['', 'share of rows that use an atom', 'atoms per row']
+    >>> [ax.get_xlabel() for ax in unmix.plot.atoms(model, X, feature_shape=(4, 4)).axes[1:3]]
+    ['share of rows that use an atom', 'atoms per row']
     """
     check_has_components(model, "a figure of atoms")
     drawn = np.asarray(model.components_, dtype=np.float64)
@@ -128,7 +129,8 @@ def _mosaic(ax: Axes, drawn: Array, shape: tuple[int, ...], title: str) -> None:
     if colours:
         ax.imshow(np.where(np.isnan(whole), 1.0, 0.5 + 0.5 * whole), interpolation="nearest")
     else:
-        ax.imshow(whole, cmap="gray", vmin=-1, vmax=1, interpolation="nearest")
+        image = ax.imshow(whole, cmap="gray", vmin=-1, vmax=1, interpolation="nearest")
+        figure_of(ax).colorbar(image, ax=ax, ticks=[-1, 0, 1], label="fraction of the atom's largest value", shrink=0.7)
     ax.set_axis_off()
     ax.set_title(title, fontsize="medium")
 

@@ -12,6 +12,7 @@ from ._types import Array, Rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
@@ -26,6 +27,8 @@ _MOST_NAMES = 200
 _NAME = 0.1
 #: Maximum number of columns of a module that are drawn: those whose means differ most.
 _MOST_LINES = 24
+#: Maximum number of different numbers that are classes; more are shades.
+_MOST_CLASSES = 10
 
 
 def biclusters(found: Biclusters, X: Rows, n_modules: int = 6, ax: Axes | None = None) -> Axes:
@@ -99,7 +102,8 @@ def module(found: Biclusters, X: Rows, i: int = 0, color: ArrayLike | None = Non
     i : int, default=0
         Number of the module.
     color : array-like of shape (n_samples,), optional
-        A class for each row, which determines the colour of its point; of a handle that leaves out rows, also one for each row of its files.
+        A class for each row, which determines the colour of its point; or numbers, which a colour scale shows if more than 10 of them
+        differ. Of a handle that leaves out rows, also one for each row of its files.
     axes : array of matplotlib Axes, optional
         Two axes to draw into, for codes and heat map; by default those of a new figure.
 
@@ -107,7 +111,7 @@ def module(found: Biclusters, X: Rows, i: int = 0, color: ArrayLike | None = Non
     -------
     matplotlib Figure
         Above, the code of every row in the unit that describes the module, members as filled points. Below, a heat map of the member
-        columns whose means differ most, with member rows first, and its colour bar.
+        columns whose means differ most, with member rows first, and its colour bar; then that of numbers given as ``color``.
 
     See Also
     --------
@@ -141,27 +145,52 @@ def module(found: Biclusters, X: Rows, i: int = 0, color: ArrayLike | None = Non
     given = None if color is None else of_used_rows(X, np.asarray(color), "color", names=getattr(found, "_names", None))
     if given is not None and given.shape != (len(z),):
         raise ValueError(f"color has shape {given.shape}, but there are {len(z)} rows; give one value for each")
-    classes = np.zeros(len(z), dtype=int) if given is None else np.unique(given, return_inverse=True)[1].ravel()
-    labels = [None] if given is None else list(np.unique(given))
-    palette = plt.get_cmap("tab10")
-    for c, label in enumerate(labels):
-        in_class = classes[order] == c
-        inside = in_class & member[order]
-        top.scatter(place[in_class & ~inside], level[order][in_class & ~inside], s=8, facecolors="none", edgecolors=[palette(c % 10)], linewidths=0.7)
-        top.scatter(place[inside], level[order][inside], s=14, color=[palette(c % 10)], label=label)
-    if color is not None:
-        top.legend(fontsize="x-small", ncols=3, title="rows of the module")
+    points = place, level[order], member[order]
+    shaded = None
+    if given is not None and given.dtype.kind in "iuf" and len(np.unique(given)) > _MOST_CLASSES:
+        shaded = _shaded(top, *points, given[order].astype(np.float64))
+    else:
+        _classed(top, *points, None if given is None else given[order])
     top.set(ylabel="code", title=f"module {i}: {counted(member.sum(), 'row')}, {counted(len(columns), 'column')}")
     image = bottom.imshow(z[np.ix_(order, columns[drawn])].T, aspect="auto", cmap="RdBu_r", vmin=-4, vmax=4, interpolation="nearest")
     # Axes that were given may not share their horizontal axis.
     top.set_xlim(bottom.get_xlim())
     figure = figure_of(top)
     figure.colorbar(image, ax=bottom, label="standard deviations")
+    if shaded is not None:
+        figure.colorbar(shaded, ax=top, label=getattr(color, "name", None) or "")
     names = getattr(found, "_names", None)
     bottom.set_yticks(np.arange(len(drawn)), [str(j) if names is None else names[j] for j in columns[drawn]], fontsize="xx-small")
     bottom.axvline(member.sum() - 0.5, color="black", linewidth=0.8)
     bottom.set(xlabel="row, members first", ylabel="member columns")
     return figure
+
+
+def _classed(ax: Axes, place: Array, level: Array, member: Array, given: Array | None) -> None:
+    """Rows as points with the colours of their classes, members filled."""
+    import matplotlib.pyplot as plt
+
+    classes = np.zeros(len(place), dtype=int) if given is None else np.unique(given, return_inverse=True)[1].ravel()
+    labels = [None] if given is None else list(np.unique(given))
+    palette = plt.get_cmap("tab10")
+    for c, label in enumerate(labels):
+        outside, inside = (classes == c) & ~member, (classes == c) & member
+        ax.scatter(place[outside], level[outside], s=8, facecolors="none", edgecolors=[palette(c % 10)], linewidths=0.7)
+        ax.scatter(place[inside], level[inside], s=14, color=[palette(c % 10)], label=label)
+    if given is not None:
+        ax.legend(fontsize="x-small", ncols=3, title="rows of the module")
+
+
+def _shaded(ax: Axes, place: Array, level: Array, member: Array, values: Array) -> PathCollection:
+    """Rows as points in the shades of numbers, members filled; returns those of the members, for the colour bar."""
+    import matplotlib.pyplot as plt
+    from matplotlib.colors import Normalize
+
+    known = values[np.isfinite(values)]
+    # Rows without a number are grey.
+    norm, shades = Normalize(known.min(), known.max()), plt.get_cmap("viridis").with_extremes(bad="0.75")
+    ax.scatter(place[~member], level[~member], s=8, facecolors="none", edgecolors=shades(norm(values[~member])).tolist(), linewidths=0.7)
+    return ax.scatter(place[member], level[member], s=14, c=values[member], cmap=shades, norm=norm, plotnonfinite=True)
 
 
 def _drawn_names(found: Biclusters, which: str, members: Array) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 import numpy as np
 
 from . import _unmix
+from ._html import table
 from ._reading import _reading
 from ._threads import threads_here
 from ._types import Array, ArrayOrSparse, Path
@@ -296,6 +297,15 @@ class Files:
         written = {name: repr(value.tolist() if hasattr(value, "tolist") else value) for name, value in settings.items()}
         changed = "".join(f", {name}={text}" for name, text in written.items() if text != repr(_SETTINGS[name]))
         return f"unmix.open({shown}{changed})"
+
+    def _repr_html_(self) -> str:
+        try:
+            (n_rows, n_features), names = self.shape, self.names
+        except (OSError, ValueError) as e:
+            # A notebook shows what is wrong with the files, and no traceback.
+            return table(["property", "value"], [("error", e)], caption=repr(self))
+        known = [("rows", n_rows), ("columns", n_features), ("type", self.dtype), ("names", "none" if names is None else ", ".join(names))]
+        return table(["property", "value"], known, caption=repr(self))
 
     def __reduce__(self) -> tuple[Callable[..., Files], tuple[Any, ...]]:
         if self._files.read_once:

@@ -10,6 +10,8 @@ import numpy as np
 from ._types import Array
 
 if TYPE_CHECKING:
+    import pandas
+
     # For type checkers: with scikit-learn's class they would accept every name as a field.
     Bunch = dict[str, Any]
 else:
@@ -44,7 +46,40 @@ def _brief(value: Any) -> str:
 # checker cannot distinguish the calls.
 
 
-class RowQuality(Record):
+class Table(Record):
+    """A record of arrays that have a number, or several, for each row."""
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return the arrays as a data frame.
+
+        An array of two axes has a column for each of its columns, by number, under the names of ``unmix score --quality --parts``: ``t2_0``
+        and ``cos2_0`` for component 0, ``q_0`` for column 0. pandas is needed for this method only.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each row.
+
+        Examples
+        --------
+        >>> from unmix import PCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> list(PCA(n_components=1).fit(X).quality(X).to_frame().columns)
+        ['t2', 'q', 't2_0', 'cos2_0']
+        """
+        import pandas
+
+        terms_of = {"contributions": "t2", "column_contributions": "q"}
+        columns: dict[str, Array] = {}
+        for name, values in self.items():
+            if np.ndim(values) == 1:
+                columns[name] = values
+            else:
+                columns |= {f"{terms_of.get(name, name)}_{j}": values[:, j] for j in range(values.shape[1])}
+        return pandas.DataFrame(columns)
+
+
+class RowQuality(Table):
     """Result of ``PCA.quality``; ``column_contributions`` with ``columns=True``."""
 
     t2: Array
@@ -54,7 +89,7 @@ class RowQuality(Record):
     column_contributions: Array
 
 
-class CodeQuality(Record):
+class CodeQuality(Table):
     """Result of ``quality`` of methods that solve the lasso, or approximate its solution."""
 
     objective: Array
@@ -63,10 +98,14 @@ class CodeQuality(Record):
     squared_error: Array
 
 
-class CodePath(CodeQuality):
+class CodePath(Record):
     """Result of ``SparseCoder.path``."""
 
     alphas: Array
+    objective: Array
+    gap: Array
+    n_nonzero: Array
+    squared_error: Array
 
 
 class Evaluation(Record):

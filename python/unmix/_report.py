@@ -31,7 +31,8 @@ class Report:
     sweeps : int
         Full passes over the data.
     objective : list of float
-        The objective after each iteration; empty if there is none.
+        The objective after each iteration over all rows, or epoch; empty if there is none. Iterations on a subsample, with which a long
+        fit may begin, are counted in ``n_iter`` and have no objective here.
     residual, tol : float or None
         The quantity that the stopping rule compares with the tolerance, and the tolerance.
     seconds : float
@@ -52,7 +53,7 @@ class Report:
         Kind of processor: results have equal bits only on processors of one kind.
     warnings : list of str
         Warnings, in sentences.
-    halves, norms, orthonormality, stability, fit, dead_units, replaced, coherence, final_objective, decreases,
+    halves, norms, orthonormality, stability, fit, dead_units, replaced, coherence, similar_pairs, final_objective, decreases,
     one_hot, certificate, rungs, sign_changes, sparse_share, alpha, alpha_max, by_layer, cv, epochs, fvu, l0, layers, loss,
     mean_nonzero, not_converged, resampled, scale, worst_gap : object or None
         Results of some methods, described with the attribute ``report_`` of their classes; else None.
@@ -114,6 +115,7 @@ class Report:
     dead_units: int | Any = None
     replaced: int | Any = None
     coherence: float | Any = None
+    similar_pairs: int | Any = None
     final_objective: float | Any = None
     decreases: dict[str, Any] | Any = None
     one_hot: int | Any = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _unmix
-from ._input import tensor_names, warn
+from ._input import sample_shape, tensor_names, warn
 from ._threads import threads_here
 from ._written import call_source
 
@@ -32,7 +32,7 @@ def learn_more(estimator: Estimator, X: Rows, with_doubts: bool = False) -> None
         run_options = (seed, threads_here(), int(estimator.verbose))
         invocation = call_source(written, "partial_fit", X)
         names = estimator._names(rows)
-        options: dict[str, Any] = {"max_seconds": estimator.max_seconds}
+        options: dict[str, Any] = {"max_seconds": estimator.max_seconds, **sample_shape(X)}
         if tensor_names(estimator._method):
             options["given"] = estimator._given_tables()
         if model is None:

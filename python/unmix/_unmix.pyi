@@ -138,10 +138,13 @@ class Sums:
         run_options: _RunOptions,
         names: list[str] | None = None,
         weights: list[float] | None = None,
+        feature_shape: Sequence[int] | None = None,
     ) -> None: ...
     def model(self, method: str, settings: str, run_options: _RunOptions, invocation: str | None = None) -> Model: ...
     @staticmethod
-    def from_bytes(bytes: bytes, names: list[str] | None, pictures: str | None = None) -> Sums: ...
+    def from_bytes(
+        bytes: bytes, names: list[str] | None, pictures: str | None = None, shape: Sequence[int] | None = None
+    ) -> Sums: ...
 
 def fit(
     method: str,
@@ -156,6 +159,7 @@ def fit(
     invocation: str | None = None,
     given: list[tuple[str, _Matrix]] | None = None,
     observer: _Observer | None = None,
+    feature_shape: Sequence[int] | None = None,
 ) -> Model: ...
 def partial_fit(
     method: str,
@@ -168,6 +172,7 @@ def partial_fit(
     given: list[tuple[str, _Matrix]] | None = None,
     init: Model | None = None,
     max_seconds: float | None = None,
+    feature_shape: Sequence[int] | None = None,
 ) -> tuple[Model, list[str]]: ...
 def fit_shards(
     method: str,

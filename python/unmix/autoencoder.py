@@ -74,8 +74,8 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
     max_seconds : float or None, default=None
         Time limit in seconds: iterations end with the current result, and ``report_.outcome`` is ``"time"``.
     callback : callable or None, default=None
-        Called after every iteration with an :class:`unmix.Iteration`; if it raises StopIteration the fit ends with the current
-        result, and ``report_.outcome`` is ``"interrupted"``. Another exception ends the fit without a result.
+        Called after every epoch with an :class:`unmix.Iteration`; if it raises StopIteration the fit ends with the current result,
+        and ``report_.outcome`` is ``"interrupted"``. Another exception ends the fit without a result.
     checkpoint : path or None, default=None
         A file to which the state of the iterations is written during the fit, so that an interrupted fit can be resumed; removed
         when the fit is complete, kept if ``max_seconds`` or ``callback`` ended it.
@@ -123,9 +123,10 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
     n_iter_ : int
         Number of steps.
     report_ : Report
-        Report of the fit: ``l0``, the mean number of active units per row; ``fvu``, the fraction of variance unexplained;
-        ``dead_units``, the number of units that no row activates; ``resampled``, the number of units that were reinitialised; ``alpha``,
-        the weight of the penalty if it was adjusted to ``l0``; and ``epochs``.
+        Report of the fit: ``l0``, the mean number of active units per row; ``fvu``, the fraction of variance unexplained, both measured
+        on at most 32768 rows of the fit; ``dead_units``, the number of units that none of these rows activates, and of more rows none in
+        the last epoch either; ``resampled``, the number of units that were reinitialised; ``alpha``, the weight of the penalty if it was
+        adjusted to ``l0``; and ``epochs``.
 
     See Also
     --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -12,6 +12,7 @@ from ._settings import _validated
 from ._sklearn import _fit_context, available_if
 from ._stream import learn_more
 from ._types import Array, Rows
+from ._written import merged_source
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -91,8 +92,9 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
     max_seconds : float or None, default=None
         Time limit in seconds: iterations end with the current result, and ``report_.outcome`` is ``"time"``.
     callback : callable or None, default=None
-        Called after every iteration with an :class:`unmix.Iteration`; if it raises StopIteration the fit ends with the current
-        result, and ``report_.outcome`` is ``"interrupted"``. Another exception ends the fit without a result.
+        Called after every iteration, or after every epoch where mini-batches are used, with an :class:`unmix.Iteration`; if it
+        raises StopIteration the fit ends with the current result, and ``report_.outcome`` is ``"interrupted"``. Another exception
+        ends the fit without a result.
     checkpoint : path or None, default=None
         A file to which the state of the iterations is written during the fit, so that an interrupted fit can be resumed; removed
         when the fit is complete, kept if ``max_seconds`` or ``callback`` ended it.
@@ -128,7 +130,8 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
         Names of the columns, if all of them have one.
     report_ : Report
         Report of the fit: ``objective`` is the mean over at most 2000 rows, after each epoch; ``dead_units`` the number of atoms that no code
-        used in the last epoch, ``replaced`` the number of replacements, ``coherence`` the largest cosine between two atoms.
+        used in the last epoch, ``replaced`` the number of replacements, ``coherence`` the largest cosine between two atoms,
+        ``similar_pairs`` the number of pairs with a cosine above 0.99, in absolute value.
 
     See Also
     --------
@@ -298,3 +301,38 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
         """
         learn_more(self, X)
         return self
+
+    def merge(self, other: Self) -> NoReturn:
+        """Refuse to merge two dictionaries: sums over codes of different atoms cannot be added.
+
+        Models that are computed from sums over rows, such as those of :class:`PCA`, can be merged.
+
+        Parameters
+        ----------
+        other : DictionaryLearning
+            Another fitted dictionary.
+
+        Raises
+        ------
+        ValueError
+            In every case, with the reason.
+
+        See Also
+        --------
+        partial_fit : Update one dictionary with the rows of the other.
+
+        Examples
+        --------
+        >>> from unmix import DictionaryLearning
+        >>> X = [[1, 0, 1], [0, 2, 0], [2, 0, 2], [0, 1, 0]] * 10
+        >>> dictionary = DictionaryLearning(n_components=2, alpha=0.01, random_state=0).fit(X)
+        >>> try:
+        ...     dictionary.merge(dictionary)
+        ... except ValueError as e:
+        ...     "different atoms" in str(e)
+        True
+        """
+        check_is_fitted(self)
+        check_is_fitted(other)
+        self._model.merge(other._model, self._run_arguments(), merged_source(self, other))
+        raise AssertionError("the library refuses to merge dictionaries")

@@ -71,8 +71,8 @@ class LISTA(LISTAParameters, Estimator):
     max_seconds : float or None, default=None
         Time limit in seconds: iterations end with the current result, and ``report_.outcome`` is ``"time"``.
     callback : callable or None, default=None
-        Called after every iteration with an :class:`unmix.Iteration`; if it raises StopIteration the fit ends with the current
-        result, and ``report_.outcome`` is ``"interrupted"``. Another exception ends the fit without a result.
+        Called after every epoch with an :class:`unmix.Iteration`; if it raises StopIteration the fit ends with the current result,
+        and ``report_.outcome`` is ``"interrupted"``. Another exception ends the fit without a result.
     checkpoint : path or None, default=None
         A file to which the state of the iterations is written during the fit, so that an interrupted fit can be resumed; removed
         when the fit is complete, kept if ``max_seconds`` or ``callback`` ended it.

@@ -286,7 +286,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
             with positive variance; deviations along a component of variance 0 are part of ``q``. ``contributions``
             (n_samples, n_components), the terms of ``t2``. ``cos2`` (n_samples, n_components), squared cosine of the angle
             between ``x - mean_`` and each component; 0 for the mean itself. With ``columns=True``: ``column_contributions``
-            (n_samples, n_features), the terms of ``q``.
+            (n_samples, n_features), the terms of ``q``. ``to_frame()`` returns them as a data frame.
 
         See Also
         --------

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _unmix
 from ._base import Estimator
 from ._parameters import SparseCoderParameters
-from ._components import in_frame
+from ._gaps import imputed
 from ._record import CodePath, CodeQuality
 from ._settings import _validated
 from ._types import Array, Rows, SparseCodes
@@ -68,8 +68,8 @@ class SparseCoder(SparseCoderParameters, Estimator):
     max_seconds : float or None, default=None
         Time limit in seconds: iterations end with the current result, and ``report_.outcome`` is ``"time"``.
     callback : callable or None, default=None
-        Called after every iteration with an :class:`unmix.Iteration`; if it raises StopIteration the fit ends with the current
-        result, and ``report_.outcome`` is ``"interrupted"``. Another exception ends the fit without a result.
+        Called once, after all rows are coded, with an :class:`unmix.Iteration`: the largest number of iterations and the largest
+        residual of a row; not with ``"omp"``. StopIteration has no effect then; another exception ends the fit without a result.
     checkpoint : path or None, default=None
         A file to which the state of the iterations is written during the fit, so that an interrupted fit can be resumed; removed
         when the fit is complete, kept if ``max_seconds`` or ``callback`` ended it.
@@ -356,8 +356,8 @@ class SparseCoder(SparseCoderParameters, Estimator):
         >>> coder.impute([[3.0, float("nan")]])
         array([[3. , 2.5]])
         """
-        check_is_fitted(self)
-        return in_frame(self, _unmix.impute(self._model, self._rows(X), self._run_arguments(), (False, 0, 0))[0], X)
+        filled: Array = imputed(self, X, (False, 0, 0), None)[0]
+        return filled
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -349,15 +349,31 @@ fn of_units(found: &sae::Evaluation) -> Vec<(String, String)> {
     }
     lines.extend([
         ("dead units (fraction)".into(), format!("{:?}", found.dead)),
+        ("density of the units (lowest, median, highest)".into(), of_densities(&found.density)),
         ("shrinkage (1: none)".into(), format!("{:?}", found.shrinkage)),
         ("near-duplicates (fraction of atoms, cosine 0.9)".into(), format!("{:?}", found.near_duplicates)),
     ]);
     lines
 }
 
+/// The lowest, the median and the highest of the fractions of the rows that activate each unit.
+fn of_densities(density: &[f64]) -> String {
+    let mut sorted = density.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (Some(lowest), Some(highest)) = (sorted.first(), sorted.last()) else { return String::new() };
+    let median = 0.5 * (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]);
+    format!("{lowest:?}, {median:?}, {highest:?}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn densities_are_three_numbers() {
+        assert_eq!(of_densities(&[0.5, 0.0, 1.0, 0.25]), "0.0, 0.375, 1.0");
+        assert_eq!(of_densities(&[0.5]), "0.5, 0.5, 0.5");
+    }
 
     #[test]
     fn the_summary_has_mean_range_and_median() {

@@ -73,6 +73,7 @@ Examples:
   unmix encode voices.ica.safetensors left.wav right.wav -o voices/   a sound file for each source
   unmix encode data.subspace-clustering.safetensors data.csv --labels   the cluster of each row
 
+Where INPUT is sound files, -o may also be a folder: a .wav file is written for each source.
 Where the model and the file both have column names, columns are matched by name.")]
     Encode(Deferred<Encode>),
     /// Decode codes to rows
@@ -92,7 +93,10 @@ Examples:
   unmix reconstruct a.pca.safetensors p.jpg --patches 8x8 --stride 1 -o q.png   patches put together
 
 Rows are replaced by what the components explain of them. With --exclude, only the contribution of
-these components is subtracted: everything else is unchanged, also what no component explains.")]
+these components is subtracted: everything else is unchanged, also what no component explains.
+
+Where INPUT is sound files, -o may also be a folder: a .wav file is written for each channel. Where
+INPUT is pictures, -o may also be a folder of .png files, or one .png file for a single picture.")]
     Reconstruct(Deferred<Reconstruct>),
     /// Fill missing cells by a model that accepts them
     #[command(after_help = "\

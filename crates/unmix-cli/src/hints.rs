@@ -18,9 +18,6 @@ pub(crate) fn hint(args: &[OsString], error: &clap::Error) -> Option<String> {
     if first == "stability" {
         return Some("to analyse stability: unmix fit METHOD FILE --stability 10".into());
     }
-    if first == "help" {
-        return Some(format!("for help: unmix {} --help", word(2).unwrap_or("COMMAND")));
-    }
     let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else { return None };
     if let Some(hint) = negative(args, unknown) {
         return Some(hint);

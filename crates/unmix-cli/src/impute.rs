@@ -141,6 +141,7 @@ pub(crate) fn impute(args: &Impute) -> Done {
         tell(imputer.n_filled(), input.rows.origin());
     }
     imputer.notes().iter().for_each(|note| terminal::warning(note));
+    imputer.note_on_unseen().iter().for_each(|note| terminal::warning(note));
     Ok(0)
 }
 

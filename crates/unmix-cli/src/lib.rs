@@ -61,7 +61,7 @@ const GRACE_PERIOD: Duration = Duration::from_millis(700);
 /// assert_eq!(unmix_cli::run(["unmix", "mehtods"].map(Into::into)), 2);
 /// ```
 pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
-    let args: Vec<OsString> = args.into_iter().collect();
+    let args = with_help(args.into_iter().collect());
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(mut e) => {
@@ -86,6 +86,19 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
     };
     let invocation = invocation(&args);
     supervise(move || work(cli, invocation))
+}
+
+/// `unmix help fit` as `unmix fit --help`, and `unmix help` as `unmix --help`. Not a command of the parser: that would declare the options of all
+/// commands again in manual pages and completions.
+fn with_help(mut args: Vec<OsString>) -> Vec<OsString> {
+    let before = args.len();
+    while args.get(1).is_some_and(|word| word == "help") {
+        args.remove(1);
+    }
+    if args.len() < before {
+        args.push("--help".into());
+    }
+    args
 }
 
 /// The command line, quoted for a shell; `None` if it is not Unicode.

@@ -19,6 +19,8 @@ pub(crate) fn merge(args: &Merge, invocation: Option<&str>) -> Done {
     let mut models = Vec::new();
     for path in &args.models {
         let model = Model::load(path)?;
+        // Another fit would not help.
+        model.check_merge()?;
         if model.sums().is_none() {
             return Err(Failure::from(Error::format(
                 path,

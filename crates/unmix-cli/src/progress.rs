@@ -115,13 +115,15 @@ fn style_bar(bar: &ProgressBar, now: &LastEvent) {
         (None, 0) => "{msg:15} {spinner} {elapsed}",
         (None, _) => &counting,
     };
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style =
+        |text: &str| ProgressStyle::with_template(text).unwrap_or_else(|_| ProgressStyle::default_bar());
+    // The bar may be drawn at any time. Without numbers until all of them are those of this stage: a mixture, such as 0 of 0 rows, is neither.
+    bar.set_style(style("{msg:15} {spinner}"));
     bar.reset();
     bar.set_message(now.iteration.clone().unwrap_or_else(|| stage.to_string()));
     now.total.map_or_else(|| bar.unset_length(), |total| bar.set_length(total));
     bar.set_position(now.done);
-    // Last: the bar may be drawn at any time, and would show the numbers of the stage before.
-    bar.set_style(style.progress_chars("━╸─").with_key("left", left));
+    bar.set_style(style(template).progress_chars("━╸─").with_key("left", left));
 }
 
 /// Writes the remaining time.
@@ -218,6 +220,73 @@ impl Drop for Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use indicatif::{ProgressDrawTarget, TermLike};
+    use std::io::Result;
+
+    /// A terminal that keeps what is written.
+    #[derive(Clone, Debug, Default)]
+    struct Terminal(Arc<Mutex<String>>);
+
+    impl Terminal {
+        /// What was written since the last call.
+        fn written(&self) -> String {
+            std::mem::take(&mut *self.0.lock().unwrap())
+        }
+    }
+
+    impl TermLike for Terminal {
+        fn width(&self) -> u16 {
+            120
+        }
+
+        fn move_cursor_up(&self, _: usize) -> Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_down(&self, _: usize) -> Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_right(&self, _: usize) -> Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_left(&self, _: usize) -> Result<()> {
+            Ok(())
+        }
+
+        fn write_line(&self, text: &str) -> Result<()> {
+            self.write_str(&format!("{text}\n"))
+        }
+
+        fn write_str(&self, text: &str) -> Result<()> {
+            self.0.lock().unwrap().push_str(text);
+            Ok(())
+        }
+
+        fn clear_line(&self) -> Result<()> {
+            Ok(())
+        }
+
+        fn flush(&self) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_bar_never_mixes_the_numbers_of_two_stages() {
+        let terminal = Terminal::default();
+        let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
+        let bar = ProgressBar::with_draw_target(None, target);
+        style_bar(&bar, &LastEvent { stage: "sources".into(), done: 4, total: Some(9), iteration: None });
+        bar.tick();
+        assert!(terminal.written().contains("4 of 9 rows"));
+        let iteration = Some("iteration 3 of at most 9".to_string());
+        style_bar(&bar, &LastEvent { iteration, ..LastEvent::default() });
+        bar.tick();
+        let written = terminal.written();
+        assert!(written.contains("iteration 3 of at most 9") && !written.contains("rows"), "{written}");
+    }
 
     #[test]
     fn lines_show_the_known_numbers() {

@@ -1,7 +1,7 @@
 //! `unmix score --reference`: correlations of components with recorded reference signals.
 
 use crate::args::{Format, Score};
-use crate::failure::{Done, Failure};
+use crate::failure::{Done, Failure, in_shell};
 use crate::input;
 use crate::output::{Output, Shape, TableWriter};
 use crate::progress::Progress;
@@ -162,6 +162,13 @@ fn references(
     Ok((names, numbers))
 }
 
+/// An error of reading a column of the input. One about the column itself names another option, and only its reason is of use.
 fn missing(reference: &str, e: Error) -> Failure {
-    Failure::Message(format!("--reference {reference} is neither a file nor a column of the input: {e}"))
+    let found = format!("--reference {reference} is neither a file nor a column of the input");
+    Failure::Message(match &e {
+        Error::Setting { name, why, .. } if name == "columns" => {
+            format!("{found}: {why}; give a file, or the number of a column, from 0")
+        }
+        e => format!("{found}: {}", in_shell(e)),
+    })
 }

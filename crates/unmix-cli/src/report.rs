@@ -8,7 +8,7 @@ use crate::terminal::{self, TYPED, paint};
 use crate::{input, list, output, positions};
 use std::path::{Path, PathBuf};
 use unmix::biclusters::{Refits, biclusters};
-use unmix::{AnyRows, Model, Run};
+use unmix::{AnyRows, Error, Model, Run};
 use unmix_io::{Files, LabelFile, Labels, Wording, labels_in_column};
 use unmix_report::Options;
 
@@ -221,8 +221,23 @@ fn open(
         && !kept_already(args, name)
     {
         reading.copied = Some(input::column_word(name));
+        return input::open_for(model, files, reading, run, args.running.quiet)
+            .map_err(|failure| named_as_given(failure, name));
     }
     input::open_for(model, files, reading, run, args.running.quiet)
+}
+
+/// An error about the colour column, which is copied as those of `--keep` are, with the name of the option that gave it.
+fn named_as_given(failure: Failure, column: &str) -> Failure {
+    match failure {
+        Failure::Library(Error::Setting { name, got, why, .. })
+            if name == "keep" && (got == column || got == input::column_word(column)) =>
+        {
+            let remedy = "give the number of a column, from 0, or a file with one value for each row";
+            Error::setting("--color", got, why, remedy).into()
+        }
+        failure => failure,
+    }
 }
 
 /// Whether `--keep` has this column, whose cells are also row labels then.

@@ -4,6 +4,8 @@ use crate::description;
 use crate::sample::Quiet;
 use std::ops::Range;
 use unmix::data::RawArray;
+use unmix::internal::num::factor;
+use unmix::method::sae::is_autoencoder;
 use unmix::{AnyRows, Error, Event, Matrix, Model, Real, Result, Rows, Run};
 
 /// Strongest rows of a unit.
@@ -14,6 +16,8 @@ const CARDS_OF_EACH_KIND: usize = 34;
 const MOST_WORK: u64 = 60_000_000_000;
 /// Smallest cosine of atoms that are called similar.
 pub(crate) const SIMILAR_COSINE: f64 = 0.9;
+/// Atoms whose cosines with all others are held in memory.
+const ATOMS_COMPARED_AT_ONCE: usize = 256;
 /// Pairs of such atoms that are shown.
 const MOST_PAIRS: usize = 6;
 
@@ -82,10 +86,11 @@ pub(crate) struct Units {
     pub(crate) alike: Option<SimilarAtoms>,
 }
 
-/// The units of a model that states how often each is active; `None` for others, and for rows that cannot be read by number.
+/// The units of a sparse autoencoder, which may be imported and have no densities, and of other models that state how often each unit is
+/// active; `None` for others, and for rows that cannot be read by number.
 pub(crate) fn of(model: &Model, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Option<Units>> {
-    let known = model.tensor("density").is_some_and(|density| density.shape() == [model.n_codes()]);
-    if !known || model.n_codes() == 0 {
+    let stated = model.tensor("density").is_some_and(|density| density.shape() == [model.n_codes()]);
+    if !(stated || is_autoencoder(model)) || model.n_codes() == 0 {
         return Ok(None);
     }
     let Some((all, n_rows, all_rows)) = unmix::with_rows!(rows, rows => read(model, rows, run))? else {
@@ -147,25 +152,22 @@ fn chosen(all: &[Unit]) -> Vec<(CardReason, usize)> {
     out
 }
 
-/// Pairs of rows with a cosine of at least [`SIMILAR_COSINE`].
+/// Pairs of rows with a cosine of at least [`SIMILAR_COSINE`]; none if their products, of every row with the following ones, are too many.
 fn similar_atoms(atoms: &Matrix<f64>) -> Option<SimilarAtoms> {
     let (k, p) = (atoms.rows(), atoms.cols());
-    if (k as u64).saturating_mul(k as u64).saturating_mul(p as u64) > MOST_WORK / 20 {
+    if (k as u64).saturating_mul(k as u64).saturating_mul(p as u64) / 2 > MOST_WORK {
         return None;
     }
-    let unit: Vec<Vec<f64>> = (0..k)
-        .map(|j| {
-            let norm = atoms.row(j).iter().map(|x| x * x).sum::<f64>().sqrt();
-            atoms.row(j).iter().map(|x| if norm > 0.0 { x / norm } else { 0.0 }).collect()
-        })
-        .collect();
+    let norms: Vec<f64> = (0..k).map(|j| atoms.row(j).iter().map(|x| x * x).sum::<f64>().sqrt()).collect();
+    let unit = Matrix::from_fn(k, p, |j, c| if norms[j] > 0.0 { atoms[(j, c)] / norms[j] } else { 0.0 });
     let mut pairs = Vec::new();
-    for i in 0..k {
-        for j in i + 1..k {
-            let cosine: f64 = unit[i].iter().zip(&unit[j]).map(|(a, b)| a * b).sum();
-            if cosine >= SIMILAR_COSINE {
-                pairs.push((i, j, cosine));
-            }
+    for first in (0..k).step_by(ATOMS_COMPARED_AT_ONCE) {
+        let others = unit.rows_from(first);
+        let some = others.clone().top_rows(ATOMS_COMPARED_AT_ONCE.min(others.rows()));
+        let cosines = factor::multiply_transposed(&some, &others);
+        for i in 0..cosines.rows() {
+            let similar = (i + 1..cosines.cols()).filter(|j| cosines[(i, *j)] >= SIMILAR_COSINE);
+            pairs.extend(similar.map(|j| (first + i, first + j, cosines[(i, j)])));
         }
     }
     pairs.sort_by(|a, b| b.2.total_cmp(&a.2).then((a.0, a.1).cmp(&(b.0, b.1))));

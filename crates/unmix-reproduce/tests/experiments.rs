@@ -131,7 +131,7 @@ quick_forms! {
     a_point_its_projection_and_its_residual holds ("projection": 12);
     a_plane_and_two_lines holds ("union": 2);
     a_matrix_of_rank_one_from_a_column_and_a_row holds ("rank-one-mask": 7);
-    norms_on_the_sphere_and_sparse_codes holds ("sphere-norms": 7);
+    norms_on_the_sphere_and_sparse_codes holds ("sphere-norms": 8);
     solvers_of_the_lasso_take_as_many_steps_as_published holds ("lasso-solvers": 18);
     one_step_of_lista_and_the_encoder_of_an_autoencoder holds ("sae-is-lista": 7);
     trained_layers_compared_with_steps_of_ista_and_fista holds ("lista": 9);

@@ -22,7 +22,7 @@ pub use cells::{completed, fill_cells, note_on_errors, predict_cells};
 use crate::data::{AnyRows, Rows, Sink, Sparse, Subset, Workspace};
 use crate::error::{Error, Needed, Result};
 use crate::method::{fit, with_methods};
-use crate::model::Model;
+use crate::model::{Model, note_on_unseen};
 use crate::num::random::Stream;
 use crate::num::{Block, Real};
 use crate::run::{Run, Start};
@@ -66,8 +66,9 @@ pub struct Imputer {
     notes: Vec<String>,
     /// Whether the stored entries of sparse rows are the observed cells.
     stored: bool,
-    /// Number of cells that were filled.
+    /// Number of cells that were filled, and of rows without an observed cell that were filled by sparse codes.
     filled: AtomicU64,
+    unseen: AtomicU64,
 }
 
 /// A note on the reason why the errors of the parameters are not estimated.
@@ -129,6 +130,7 @@ impl Imputer {
             notes: Vec::new(),
             stored,
             filled: 0.into(),
+            unseen: 0.into(),
         };
         if wanted.std || wanted.draws > 0 {
             imputer.notes.extend(imputer.without_errors(model));
@@ -172,6 +174,11 @@ impl Imputer {
     /// Number of missing cells that [`fill`](Self::fill) has filled so far.
     pub fn n_filled(&self) -> u64 {
         self.filled.load(Relaxed)
+    }
+
+    /// The note on rows without an observed cell that [`fill`](Self::fill) has filled by sparse codes, if there are any: nothing determines these codes.
+    pub fn note_on_unseen(&self) -> Option<String> {
+        note_on_unseen(self.unseen.load(Relaxed), ["is filled by a code of 0", "are filled by codes of 0"])
     }
 
     /// The note on columns whose cells have no errors: those that did not vary in the fit, which are not part of the model.
@@ -287,7 +294,7 @@ impl Imputer {
     pub fn fill<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<f64>) -> Result<u64> {
         let width = self.width();
         if let ImputeRule::Decoded(model) = &self.by {
-            return model.fill(rows, &self.filled, run, sink);
+            return model.fill(rows, (&self.filled, &self.unseen), run, sink);
         }
         let cells = if self.stored { rows.as_cells() } else { None };
         let rows = cells.as_ref().unwrap_or(rows);

@@ -74,7 +74,7 @@ fn the_start_is_ista_with_one_step_a_layer() {
         let model =
             fit(&of, json!({"cell": cell, "n_layers": 6, "max_epochs": 0}), false, &on_threads(2)).unwrap();
         let close = |a: &[f64], b: &[f64]| {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * b.abs())
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-14 * b.abs())
         };
         for name in ["objective", "squared_error"] {
             assert!(close(&of_layer(&model, "", name), &of_layer(&model, "ista", name)), "{cell}: {name}");

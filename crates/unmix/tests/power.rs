@@ -7,9 +7,9 @@ use unmix::internal::num::random::Stream;
 use unmix::method::fastica::{FastIca, FastIcaAlgorithm, FastIcaWhitening};
 use unmix::method::ica::ContrastFunction;
 use unmix::power::{
-    Contrast, Contrasted, PowerIteration, PowerMap, Projection, Shift, SparseLoadings, Symmetric,
+    Contrast, Contrasted, Image, PowerIteration, PowerMap, Projection, Shift, SparseLoadings, Symmetric,
 };
-use unmix::{Matrix, Outcome, Rows, Run};
+use unmix::{Matrix, Outcome, Result, Rows, Run};
 
 const STEPS: u64 = 20;
 
@@ -126,6 +126,42 @@ fn overcomplete_fourth_powers() {
     same_iterates(by(Projection::Rows, Shift::Constant(0.0)), &mut map, &start, |a| {
         unit_rows(&naive(&x, a, |y| y.powi(3)))
     });
+}
+
+/// The gradient of `Σ a⁴ / 4`.
+struct FourthPowers;
+
+impl PowerMap for FourthPowers {
+    fn apply(&mut self, a: &Matrix<f64>) -> Result<Option<Image>> {
+        let direction = Matrix::from_fn(a.rows(), a.cols(), |i, j| a[(i, j)].powi(3));
+        let objective = a.as_slice().iter().map(|a| a.powi(4)).sum::<f64>() / 4.0;
+        Ok(Some(Image::new(direction, vec![0.0; a.rows()], objective)))
+    }
+}
+
+/// A thousand random vectors of 2 to 20 numbers each: no step decreases the fourth powers, and every ascent ends with a single entry that is not
+/// 0, the one that was largest.
+#[test]
+fn ascents_of_fourth_powers_on_the_sphere_end_at_sparse_vectors() {
+    let fourth = |row: &[f64]| row.iter().map(|a| a.powi(4)).sum::<f64>();
+    let largest =
+        |row: &[f64]| (0..row.len()).max_by(|&i, &j| row[i].abs().total_cmp(&row[j].abs())).unwrap();
+    let step = by(Projection::Rows, Shift::Constant(0.0));
+    for p in 2..=20 {
+        let start = unit_rows(&normal(1000, p, 100 + p as u64));
+        let mut a = start.clone();
+        for _ in 0..40 {
+            let image = FourthPowers.apply(&a).unwrap().unwrap();
+            let next = step.next(&a, &image, false).unwrap();
+            assert!((0..1000).all(|i| fourth(next.row(i)) >= fourth(a.row(i)) - 1e-14), "{p} numbers");
+            a = next;
+        }
+        for i in 0..1000 {
+            let (row, j) = (a.row(i), largest(start.row(i)));
+            assert!((row[j].abs() - 1.0).abs() < 1e-14, "{p} numbers, ascent {i}: {row:?}");
+            assert!((0..p).all(|c| c == j || row[c].abs() < 1e-12), "{p} numbers, ascent {i}: {row:?}");
+        }
+    }
 }
 
 /// The method `fastica` computes the rotation from products of sources alone, keeps the sign of every source, and orders them at the end.

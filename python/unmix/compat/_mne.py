@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import importlib
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sklearn.decomposition
 
 from .._fastica import FastICA
+from .._input import warn
 from ._picard import picard
 
 if TYPE_CHECKING:
@@ -33,12 +36,36 @@ class _Writable(FastICA):
 
 
 @contextlib.contextmanager
+def _noted_infomax() -> Iterator[None]:
+    """Context in which a fit of MNE with its own Infomax warns that it is not one of unmix. MNE is not imported for that."""
+    ica: Any = importlib.import_module("mne.preprocessing.ica") if "mne" in sys.modules else None
+    theirs = getattr(ica, "infomax", None)
+    if theirs is None:
+        yield
+        return
+    ica.infomax = _with_warning(theirs)
+    try:
+        yield
+    finally:
+        ica.infomax = theirs
+
+
+def _with_warning(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(theirs)
+    def infomax(*args: Any, **kwargs: Any) -> Any:
+        warn("the sources of method='infomax' are estimated by MNE; unmix estimates those of Picard and FastICA")
+        return theirs(*args, **kwargs)
+
+    return infomax
+
+
+@contextlib.contextmanager
 def mne() -> Iterator[None]:
     """Context in which ``mne.preprocessing.ICA`` with the methods ``"picard"`` and ``"fastica"`` runs on the solvers of unmix.
 
     Preprocessing (rescaling by channel type, PCA) and names remain those of MNE; only the sources are estimated by unmix. The package
-    picard need not be installed. The method ``"infomax"`` remains MNE's own, inside the block as well. A file that ``ica.save`` writes
-    names the method and the parameters as MNE does, and not unmix.
+    picard need not be installed. The method ``"infomax"`` remains MNE's own, inside the block as well: a fit with it gives a warning, if MNE
+    was imported before the block. A file that ``ica.save`` writes names the method and the parameters as MNE does, and not unmix.
 
     Yields
     ------
@@ -64,7 +91,8 @@ def mne() -> Iterator[None]:
     sys.modules["picard"] = module
     sklearn.decomposition.FastICA = _Writable
     try:
-        yield
+        with _noted_infomax():
+            yield
     finally:
         sklearn.decomposition.FastICA = theirs
         if kept is _MISSING:

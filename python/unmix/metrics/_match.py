@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .. import _unmix
+from .._html import table
 from .._input import dense
 from .._types import Array, Components, Rows
 from ._components import _check_finite, _pair
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class Match(NamedTuple):
@@ -58,6 +62,40 @@ class Match(NamedTuple):
     order: Array
     sign: Array
     cosine: Array
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return the pairs as a data frame.
+
+        The frame is a copy, for further analysis or to write a file. pandas is needed for this method only.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each component of the first model: its number, that of its match in the second, sign and cosine.
+
+        See Also
+        --------
+        match : The function that returns this object.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unmix.metrics import match
+        >>> match(np.eye(2), np.eye(2)[::-1]).to_frame()["match"].tolist()
+        [1, 0]
+        """
+        import pandas
+
+        return pandas.DataFrame(self._table())
+
+    def _table(self) -> dict[str, list[Any]]:
+        """Columns by name."""
+        pairs = {"component": list(range(len(self.order))), "match": self.order.tolist()}
+        return pairs | {"sign": self.sign.tolist(), "cosine": self.cosine.tolist()}
+
+    def _repr_html_(self) -> str:
+        columns = self._table()
+        return table(list(columns), zip(*columns.values(), strict=True))
 
 
 def match(a: Components, b: Components, X: Rows | None = None) -> Match:
@@ -137,8 +175,8 @@ def matched_correlation(a: Rows, b: Rows) -> Match:
     first, second = (np.asarray(dense(m), dtype=np.float64) for m in (a, b))
     if first.ndim != 2 or second.ndim != 2 or len(first) != len(second):
         raise ValueError(f"tables must have one row for each of the same samples, but have shapes {first.shape} and {second.shape}")
-    for table in (first, second):
-        _check_finite(table, "tables")
+    for one in (first, second):
+        _check_finite(one, "tables")
     return _correlated(first, second, False)
 
 

@@ -21,7 +21,7 @@ pub(crate) struct Inputs {
 
 #[derive(Args, Debug)]
 pub(crate) struct Writing {
-    /// The output: .npy, .csv or .tsv, or - for standard output [default: -]
+    /// The output: .npy, .npz, .csv or .tsv, or - for standard output [default: -]
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     /// Format of the output [default: by the extension of OUT, csv for standard output]

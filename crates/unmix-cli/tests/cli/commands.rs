@@ -214,6 +214,9 @@ fn help_is_in_the_terms_of_the_field() {
         ("fit", "Test which components are reproducible: fit both halves of N random splits of the rows"),
         ("fit", "--seed <N> Random seed"),
         ("fit", "Standardise each patch: zero mean, unit variance"),
+        ("encode", "The output: .npy, .npz, .csv or .tsv, or - for standard output"),
+        ("encode", "a .wav file is written for each source"),
+        ("reconstruct", "a folder of .png files, or one .png file for a single picture"),
     ] {
         // Lines are wrapped.
         let help = b.ok(&format!("{verb} --help")).out.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -412,6 +415,9 @@ fn completions_and_manual_pages_are_printed() {
     assert!(b.ok("man fit").out.contains("max\\-seconds"));
     assert!(b.ok("--version").out.starts_with("unmix "));
     let help = b.ok("--help").out;
+    assert_eq!(b.ok("help").out, help);
+    assert_eq!(b.ok("help fit").out, b.ok("fit --help").out);
+    assert!(b.run("help encoed").err.contains("'encode'"));
     assert!(
         help.find("unmix demo").unwrap() < help.find("Commands:").unwrap(),
         "the demo precedes the list of commands"

@@ -108,7 +108,51 @@ fn codes_rows_and_duality_gaps_of_a_dictionary() {
     assert!(b.ok("show m.safetensors").out.contains("dictionary"));
     b.ok("report m.safetensors x.npy -o page.html");
     let merged = b.run("merge m.safetensors m.safetensors -o both.safetensors");
-    assert!(merged.code == 1 && merged.err.contains("no sums"), "{}", merged.err);
+    assert!(merged.code == 1 && merged.err.contains("sums over codes of different atoms"), "{}", merged.err);
+    assert!(!merged.err.contains("--sums"), "{}", merged.err);
+    // A model of a method that can be merged names what it lacks.
+    b.ok("fit pca x.npy -k 2 -o pca.safetensors -q");
+    let merged = b.run("merge pca.safetensors pca.safetensors -o both.safetensors");
+    assert!(merged.code == 1 && merged.err.contains("unmix fit --sums"), "{}", merged.err);
+}
+
+#[test]
+fn rows_without_an_observed_cell_give_a_warning() {
+    let b = Folder::new();
+    let mut x = rows(40);
+    write_npy(&b.path("whole.npy"), &x, &[8]).unwrap();
+    write_npy(&b.path("atoms.npy"), &rows(340)[300 * 8..312 * 8], &[8]).unwrap();
+    x[3 * 8..4 * 8].fill(f64::NAN);
+    x[9 * 8] = f64::NAN;
+    write_npy(&b.path("gaps.npy"), &x, &[8]).unwrap();
+    b.ok("fit sparse-coder whole.npy --dictionary atoms.npy --set alpha=0.1 -o m.safetensors -q");
+    for (command, said) in [
+        ("encode m.safetensors gaps.npy -o codes.npz", "1 row has no observed cell, and its code is 0"),
+        (
+            "impute m.safetensors gaps.npy -o full.npy",
+            "1 row has no observed cell, and is filled by a code of 0",
+        ),
+    ] {
+        let ran = b.ok(command);
+        assert!(ran.err.contains(said), "{command}: {}", ran.err);
+    }
+    let whole = b.ok("encode m.safetensors whole.npy -o whole.npz");
+    assert!(!whole.err.contains("observed cell"), "{}", whole.err);
+}
+
+#[test]
+fn a_fit_is_followed_by_the_stability_of_its_atoms() {
+    let b = Folder::new();
+    write_npy(&b.path("x.npy"), &rows(600), &[8]).unwrap();
+    let fit = "fit dictionary x.npy -k 12 --set batch_size=50 --set max_epochs=3";
+    let fitted = b.ok(&format!("{fit} --stability 2 --bootstrap 0 -o m.safetensors")).out;
+    assert!(fitted.contains("halves"), "{fitted}");
+    let shown: serde_json::Value = serde_json::from_str(&b.ok("show m.safetensors --json").out).unwrap();
+    let found = &shown["report"]["stability"];
+    assert_eq!((&found["splits"], found["halves"].as_array().unwrap().len()), (&2.into(), 12));
+    // Atoms are compared with chance, and their codes are not tested for Gaussianity.
+    assert!(found["chance"].as_f64().unwrap() > 0.0, "{found}");
+    assert_eq!(found["gaussian"].as_array().unwrap().len(), 0);
 }
 
 /// 8 x 8 patches of digits with a standard deviation of .1 at least, pixels from 0 to 1.

@@ -28,8 +28,30 @@ fn a_network_is_trained_from_files_and_resumed_after_a_time_limit() {
     assert_eq!(b.read("back.npy"), b.read("again.npy"));
     let quality = b.ok("score lasso.safetensors x.npy --quality").out;
     assert!(quality.starts_with("objective,gap,n_nonzero,squared_error"), "{quality:.200}");
-    b.ok("report known.safetensors x.npy -o page.html");
-    assert!(String::from_utf8(b.read("page.html")).unwrap().contains("id=\"layers\""));
+    // The error of each layer beside ISTA and FISTA, the gap, and what was learned.
+    for (model, caption, error) in [
+        ("known", "error of the codes after each layer", "error, dB over 3 layers: network from "),
+        ("lasso", "objective after each layer", "objective over 3 layers: network from "),
+    ] {
+        b.ok(&format!("report {model}.safetensors x.npy -o {model}.html"));
+        let page = String::from_utf8(b.read(&format!("{model}.html"))).unwrap();
+        let layers =
+            page.split("<section id=\"layers\">").nth(1).unwrap().split("</section>").next().unwrap();
+        for words in [
+            caption,
+            error,
+            "duality gap after each layer",
+            "log10 of the gap over 3 layers: network from ",
+            "step of each layer",
+            "step over 3 layers: network from ",
+            "threshold of each layer",
+            "threshold over 3 layers: network from ",
+        ] {
+            assert!(layers.contains(words), "{model}, {words}: {layers}");
+        }
+        let curves = |name: &str| layers.matches(&format!("; {name} from ")).count();
+        assert_eq!((curves("FISTA"), curves("ISTA")), (2, 2), "{model}: {layers}");
+    }
     // A time limit ends the fit; the same command resumes it, to the same bits.
     let parts =
         format!("{fit} --codes z.npy -o parts.safetensors --checkpoint a.checkpoint --every 0.001 --resume");

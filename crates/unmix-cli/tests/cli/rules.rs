@@ -122,7 +122,6 @@ fn wrong_usage_has_exit_code_2() {
         ("fit pca d.npy --exclude 0", "unexpected argument '--exclude'"),
         ("report m.safetensors --force", "unexpected argument '--force'"),
         ("stability d.npy", "to analyse stability: unmix fit METHOD FILE --stability 10\n"),
-        ("help fit", "for help: unmix fit --help\n"),
         ("fit pca d.npy --k 3", "for the number of components use -k 10\n"),
         ("fit pca d.npy -n 3", "for the number of components use -k 10\n"),
         ("fit pca d.npy --whiten", "whiten is a setting of pca: use --set whiten=VALUE\n"),
@@ -142,7 +141,7 @@ fn wrong_usage_has_exit_code_2() {
         assert!(ran.err.contains(words), "{command}: {}", ran.err);
         assert!(!ran.err.contains("as a value"), "{command}: {}", ran.err);
         // The parser adds no other suggestion.
-        let hinted = ["use -k 10", ": use --set", "is the value of", "to fit a model:", "for help:"];
+        let hinted = ["use -k 10", ": use --set", "is the value of", "to fit a model:"];
         let has_hint = hinted.iter().any(|hint| words.contains(hint));
         assert!(!has_hint || !ran.err.contains("tip:"), "{command}: {}", ran.err);
     }

@@ -29,6 +29,7 @@ fn units_are_evaluated_and_models_are_exported_and_imported() {
         "FVU of PCA of these rows, 2 components",
         "FVU of OMP",
         "dead units",
+        "density of the units (lowest, median, highest)",
         "shrinkage",
         "near-duplicates",
     ] {
@@ -43,6 +44,9 @@ fn units_are_evaluated_and_models_are_exported_and_imported() {
     assert!(Model::load(&b.path("back.safetensors")).unwrap().report().run.invocation.is_some());
     b.ok("show back.safetensors");
     b.ok("report back.safetensors x.npy -o page.html");
+    // An imported model states no densities: those of the page are counted from the rows.
+    let imported = String::from_utf8(b.read("page.html")).unwrap();
+    assert!(imported.contains("id=\"units\"") && imported.contains("density of each unit"));
     // Cards of units: the strongest rows by their labels, with those of the rows around them.
     b.write("words.txt", {
         // Words and punctuation marks: a list, not a table.

@@ -158,7 +158,8 @@ fn sources_are_excluded_and_compared_with_references() {
     let refused = b.run("reconstruct m.safetensors eeg.npy --transpose --exclude 3 -o clean.npy");
     assert!(refused.code == 1 && refused.err.contains("--exclude 3 is not possible"), "{}", refused.err);
     let refused = b.run("score m.safetensors eeg.npy --transpose --reference nothing");
-    assert!(refused.code == 1 && refused.err.contains("neither a file nor a column"), "{}", refused.err);
+    let found = "--reference nothing is neither a file nor a column of the input: the columns have no names; give a file";
+    assert!(refused.code == 1 && refused.err.contains(found), "{}", refused.err);
     let twice = "--reference light.npy --reference flat.npy --reference light.npy";
     let refused = b.run(&format!("score m.safetensors eeg.npy --transpose {twice}"));
     let message = "--reference light.npy is given twice; name each reference once";

@@ -258,6 +258,8 @@ fn messages_about_tables_name_a_remedy() {
     b.write("percent.csv", "a,b\n1,12.5%\n3,7%\n");
     b.write("thousands.csv", "a,b\n1,\"1,234.50\"\n3,5\n");
     b.write("grouped.csv", "a;b\n1;1.234,5\n3;5\n");
+    b.write("blank.csv", "a;b\n1;1 234,50\n3;5\n");
+    b.write("narrow.csv", "a;b\n1;1\u{202f}234,50\n3;5\n");
     b.write("group.csv", "a,b\n1,\"1,234\"\n3,5\n");
     b.write("total.csv", "a,b\n1,2\n3,5\n4,4\nTotal,11\n");
     b.write("labels.csv", format!("id,BT,age\n{}", "x,B,4\n".repeat(30)));
@@ -269,6 +271,9 @@ fn messages_about_tables_name_a_remedy() {
         ("fit pca percent.csv", "with --drop b"),
         ("fit pca thousands.csv", "remove the thousands separators in the program that wrote the file; or"),
         ("fit pca grouped.csv --decimal ,", "remove the thousands separators"),
+        ("fit pca blank.csv --decimal ,", "remove the thousands separators"),
+        ("fit pca narrow.csv", "remove the thousands separators"),
+        ("fit pca d.csv --weights labels.csv", "(line 2); give a file that holds these numbers only"),
         ("fit pca group.csv", "write numbers without commas (separators of thousands?) in the program that"),
         ("fit pca total.csv", "if a summary ends the table here, leave it out with --rows :3; or leave the"),
         ("fit pca preamble.csv", "with --skip-rows 3"),
@@ -291,6 +296,10 @@ fn messages_about_tables_name_a_remedy() {
         (
             "report d.pca.safetensors d.csv --color labels.csv:TB -o page.html",
             "there is no column named 'TB' (did you mean 'BT'?)",
+        ),
+        (
+            "report d.pca.safetensors d.npy --color BT -o page.html",
+            "--color BT is not possible: the columns have no names; give the number of a column, from 0, or a file",
         ),
         ("fit pca d.npy --names names.npy", "it is not text; give a text file with one name per line"),
         ("fit pca d.npy --rows-axis 0,x", "give the number of an axis, from 0, or several as in 0,2"),

@@ -241,7 +241,10 @@ pub(crate) fn parameters(method: &Method) -> Vec<Parameter> {
     // Tables that belong to the rows are arguments of `fit`.
     let settings = method.settings.iter().filter(|setting| !setting.with_rows);
     let mut all: Vec<Parameter> = settings.map(|setting| parameter(method, setting)).collect();
-    for option in run_parameters() {
+    for mut option in run_parameters() {
+        if option.name == "callback" {
+            option.doc = on_callback(method, &option.doc);
+        }
         if let Some(own) = all.iter_mut().find(|p| p.name == option.name) {
             // A method's own initial values are accepted beside a fitted model.
             let model = "a fitted model, or the path of one, whose components are the initial weights";
@@ -258,6 +261,26 @@ pub(crate) fn parameters(method: &Method) -> Vec<Parameter> {
         all.insert(place, option);
     }
     all
+}
+
+/// The sentences `doc` on the callback of every class, with the events after which those of this method are called.
+fn on_callback(method: &Method, doc: &str) -> String {
+    let (iteration, epochs) =
+        ("after every iteration", method.settings.iter().find(|setting| setting.name == "max_epochs"));
+    assert!(doc.contains(iteration), "the callback is called {iteration}: {doc}");
+    match (method.key, epochs) {
+        // Rows are coded independently, so that they have no iterations in common.
+        ("sparse-coder", _) => "Called once, after all rows are coded, with an :class:`unmix.Iteration`: the largest number of iterations and the \
+                                largest residual of a row; not with ``\"omp\"``. StopIteration has no effect then; another exception ends the fit \
+                                without a result."
+            .into(),
+        (_, Some(epochs)) if epochs.only.is_empty() => doc.replacen(iteration, "after every epoch", 1),
+        (_, Some(_)) | ("rfn" | "stacked-rfn", _) => {
+            let either = "after every iteration, or after every epoch where mini-batches are used,";
+            doc.replacen(iteration, either, 1)
+        }
+        _ => doc.into(),
+    }
 }
 
 fn parameter(method: &Method, setting: &Setting) -> Parameter {

@@ -86,10 +86,10 @@ pub(super) fn has_decimal_comma(cell: &[u8]) -> bool {
     cell.contains(&b',') && number(&pointed).is_some()
 }
 
-/// Whether a cell is a number with separators between groups of three digits, as in 1,234.50 or 1.234,50.
+/// Whether a cell is a number with separators between groups of three digits, as in 1,234.50, 1.234,50 or 1 234,50.
 pub(super) fn has_thousands(cell: &[u8]) -> bool {
-    const SEPARATORS: [char; 6] = [',', '.', '\'', '\u{2019}', '\u{a0}', '\u{202f}'];
-    let Ok(text) = std::str::from_utf8(cell.trim_ascii()) else { return false };
+    const SEPARATORS: [char; 7] = [',', '.', ' ', '\'', '\u{2019}', '\u{a0}', '\u{202f}'];
+    let text = encoding::decoded(cell.trim_ascii());
     let text = text.trim_start_matches(['+', '-', '\u{2212}']);
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     SEPARATORS.into_iter().any(|separator| {
@@ -236,10 +236,14 @@ mod tests {
         assert!(has_blanks_between_numbers(b" 1.5 -2e3\t7") && !has_blanks_between_numbers(b" 1.5 "));
         assert!(!has_blanks_between_numbers(b"1 a") && !has_blanks_between_numbers(b"") && is_mark(b" N/A "));
         assert!(is_mark(b"N.A.") && !is_mark(b"nan.") && !is_mark(b"x"));
-        for cell in ["1,234.50", " 1.234,5", "-12'345'678", "1\u{202f}234,5", "\u{2212}1,234"] {
+        for cell in ["1,234.50", " 1.234,5", "-12'345'678", "\u{2212}1,234", "1 234,50", "12 345 678"] {
             assert!(has_thousands(cell.as_bytes()), "{cell}");
         }
-        for cell in ["1,5", "1,23,456", "1234,567.5", "1,2345", "a,123", "1.5", ",123", "1,234.", ""] {
+        assert!(has_thousands("1\u{202f}234,5".as_bytes()) && has_thousands("1\u{a0}234,5".as_bytes()));
+        assert!(has_thousands(b"1\xa0234,50"), "Windows-1252");
+        for cell in
+            ["1,5", "1,23,456", "1234,567.5", "1,2345", "a,123", "1.5", ",123", "1,234.", "", "1 2", "1  234"]
+        {
             assert!(!has_thousands(cell.as_bytes()), "{cell}");
         }
         assert!(has_percent_sign(b"12.5%") && has_percent_sign(b" 12,5 % ") && !has_percent_sign(b"a%"));

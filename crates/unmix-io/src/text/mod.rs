@@ -308,7 +308,7 @@ impl Table<'_> {
             return Ok(Read {
                 numbers,
                 n_rows,
-                unread: None,
+                unread: self.unread(n_rows, first)?,
                 kept,
                 text_cells,
                 comma_cells,
@@ -347,12 +347,18 @@ impl Table<'_> {
         }
         spool.write_numbers(&numbers)?;
         let numbers = Numbers::Spooled(spool);
-        let n_passed = n_rows + u64::from(first.is_none());
-        let unread = match n_rows < self.n_requested {
-            true => None,
-            false => Some(unread::count(self.bytes, self.gz, &self.dialect, self.n_columns, n_passed)?),
-        };
+        let unread = self.unread(n_rows, first)?;
         Ok(Read { numbers, n_rows, unread, kept, text_cells, comma_cells, commas_separate, is_encoded })
+    }
+
+    /// What counts the rows after the last one that was requested, if all of these `n_rows` were found. `first` is the position of the first row, if
+    /// it was read as one.
+    fn unread(&self, n_rows: u64, first: Option<RecordStart>) -> Result<Option<CountRows>> {
+        if n_rows < self.n_requested {
+            return Ok(None);
+        }
+        let n_passed = n_rows + u64::from(first.is_none());
+        unread::count(self.bytes, self.gz, &self.dialect, self.n_columns, n_passed).map(Some)
     }
 
     /// Whether a record is a line of blanks, which is not a row.
@@ -374,8 +380,8 @@ impl Table<'_> {
             return Ok(None);
         }
         let ends_in_delimiter = self.dialect.ends_in_delimiter;
-        let plain =
-            Plain { bytes: self.bytes, delimiter, ends_in_delimiter, roles, width: self.n_features() };
+        let (width, n_requested) = (self.n_features(), self.n_requested);
+        let plain = Plain { bytes: self.bytes, delimiter, ends_in_delimiter, roles, width, n_requested };
         plain.read(at.byte(), run)
     }
 
@@ -386,8 +392,9 @@ impl Table<'_> {
             return Err(Error::format(path, "it has a header but no rows", remedy));
         }
         let empty = match &read.numbers {
-            Numbers::Held(numbers) => self.empty_columns(numbers),
-            Numbers::Spooled(_) => vec![],
+            // Rows after the requested ones may have cells in a column that is empty here.
+            Numbers::Held(numbers) if read.unread.is_none() => self.empty_columns(numbers),
+            _ => vec![],
         };
         let mut kept = read.kept;
         let levels = index::names_of_rows(kept.split_off(self.selection.kept.len()));

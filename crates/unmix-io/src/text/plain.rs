@@ -28,6 +28,8 @@ pub(super) struct Plain<'a> {
     pub(super) roles: &'a [Role],
     /// Numbers in a row.
     pub(super) width: usize,
+    /// Number of rows after which no row is needed.
+    pub(super) n_requested: u64,
 }
 
 /// Rows of numbers.
@@ -61,6 +63,8 @@ struct WorkQueue<'r> {
     /// Unused room for rows, and the number of rows so far.
     room: &'r mut [f64],
     taken: usize,
+    /// Number of rows for which pieces are taken, which may have fewer because of blank lines.
+    n_wanted: u64,
     /// No further piece is read: the room is used up, or the result is not needed.
     closed: bool,
 }
@@ -78,7 +82,7 @@ struct Piece<'r> {
 type ParsedPiece = (usize, usize);
 
 impl Plain<'_> {
-    /// Reads the rows from byte `start` on, and returns how many there are; `None` where something is unusual.
+    /// Reads the rows from byte `start` on, no more than are requested, and returns how many there are; `None` where something is unusual.
     pub(super) fn read(&self, start: u64, run: &Run<'_>) -> Result<Option<(u64, Numbers)>> {
         let (mut at, mut n_rows, len) = (start, 0, self.bytes.len());
         let mut spool = Spool::new(self.bytes.path());
@@ -92,15 +96,17 @@ impl Plain<'_> {
             if next == at && at < len {
                 return Ok(None);
             }
+            let rows = self.n_requested.saturating_sub(n_rows).min(rows as u64) as usize;
             n_rows += rows as u64;
             crate::progress(run, n_rows)?;
-            if next == len && spool.written() == 0 {
+            let ended = next == len || n_rows == self.n_requested;
+            if ended && spool.written() == 0 {
                 numbers.truncate(rows * self.width);
                 numbers.shrink_to_fit();
                 return Ok(Some((n_rows, Numbers::Held(numbers))));
             }
             spool.write_numbers(&numbers[..rows * self.width])?;
-            if next == len {
+            if ended {
                 return Ok(Some((n_rows, Numbers::Spooled(spool))));
             }
             at = next;
@@ -111,8 +117,15 @@ impl Plain<'_> {
     fn round(&self, at: u64, before: u64, room: &mut [f64], run: &Run<'_>) -> Result<Option<(usize, u64)>> {
         let pieces = (self.bytes.len() - at).div_ceil(PIECE_BYTES as u64);
         let threads = run.threads.min(usize::try_from(pieces).unwrap_or(usize::MAX));
-        let feed =
-            Mutex::new(WorkQueue { at, piece: PIECE_BYTES, room: &mut *room, taken: 0, closed: false });
+        let n_wanted = self.n_requested - before;
+        let feed = Mutex::new(WorkQueue {
+            at,
+            piece: PIECE_BYTES,
+            room: &mut *room,
+            taken: 0,
+            n_wanted,
+            closed: false,
+        });
         let work = |reports: bool| -> Result<Option<Vec<ParsedPiece>>> {
             let (mut block, mut made) = (Vec::new(), Vec::new());
             while let Some(Piece { end, first, room }) = self.piece(&feed, &mut block)? {
@@ -142,7 +155,7 @@ impl Plain<'_> {
     fn piece<'r>(&self, feed: &Mutex<WorkQueue<'r>>, block: &mut Vec<u8>) -> Result<Option<Piece<'r>>> {
         let mut feed = feed.lock().unwrap_or_else(PoisonError::into_inner);
         let left = self.bytes.len() - feed.at;
-        if feed.closed || left == 0 {
+        if feed.closed || left == 0 || feed.taken as u64 >= feed.n_wanted {
             return Ok(None);
         }
         let (end, lines) = loop {
@@ -279,7 +292,7 @@ mod tests {
     use std::path::PathBuf;
 
     fn read(text: &str, roles: &[Role], threads: usize) -> Option<(u64, Vec<f64>)> {
-        read_lines(text, roles, threads, false)
+        read_lines(text, roles, threads, false, u64::MAX)
     }
 
     fn read_lines(
@@ -287,10 +300,11 @@ mod tests {
         roles: &[Role],
         threads: usize,
         ends_in_delimiter: bool,
+        n_requested: u64,
     ) -> Option<(u64, Vec<f64>)> {
         let bytes = Bytes::Owned { data: text.as_bytes().to_vec(), path: PathBuf::from("t.csv") };
         let width = roles.iter().filter(|r| matches!(r, Role::Feature(_))).count();
-        let plain = Plain { bytes: &bytes, delimiter: b',', ends_in_delimiter, roles, width };
+        let plain = Plain { bytes: &bytes, delimiter: b',', ends_in_delimiter, roles, width, n_requested };
         let run = Run { threads, ..Run::default() };
         let (n, numbers) = plain.read(0, &run).unwrap()?;
         let array = match numbers {
@@ -323,13 +337,29 @@ mod tests {
 
     #[test]
     fn a_delimiter_at_the_end_of_a_line_makes_no_cell_where_every_line_has_one() {
-        let ended = |text: &str, roles: &[Role]| read_lines(text, roles, 1, true);
+        let ended = |text: &str, roles: &[Role]| read_lines(text, roles, 1, true, u64::MAX);
         assert_eq!(ended("1,2,\n3,4,\r\n\n5,6,", &TWO), Some((3, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])));
         assert_eq!(ended("1,\n2,\n", &TWO[..1]), Some((2, vec![1.0, 2.0])));
         for odd in ["1,2,,\n", "1,2,3\n", "1,2, \n", "1,\n"] {
             assert_eq!(ended(odd, &TWO), None, "{odd:?}");
         }
         assert_eq!(read("1,2,\n3,4,\n", &TWO, 1), None);
+    }
+
+    #[test]
+    fn what_follows_the_last_requested_row_is_not_read() {
+        // Half of the lines are blank; far behind the requested rows is a line of another form.
+        let lines: String = (0..100_000).map(|i| format!("{i},{}\n\n", i + 1)).collect();
+        let text = lines + "not, a, row\n";
+        assert_eq!(read(&text, &TWO, 1), None);
+        for n in [1, 2, 1000, 20_000] {
+            for threads in [1, 2, 3] {
+                let (found, numbers) = read_lines(&text, &TWO, threads, false, n).unwrap();
+                assert_eq!((found, numbers.len() as u64), (n, 2 * n));
+                assert!(numbers.chunks(2).enumerate().all(|(i, row)| row == [i as f64, i as f64 + 1.0]));
+            }
+        }
+        assert_eq!(read_lines("1,2\n3,4\n", &TWO, 1, false, 5), Some((2, vec![1.0, 2.0, 3.0, 4.0])));
     }
 
     #[test]

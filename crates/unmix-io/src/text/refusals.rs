@@ -47,6 +47,7 @@ impl Table<'_> {
         let found = format!("line {line} has {}, but the first line has {}", n_cells(got), self.n_columns);
         if let Some(before) = preamble::before_table(self.bytes, self.gz, &self.dialect) {
             let remedy = match before {
+                Preamble::Above(_) if !self.of_input => "delete the lines before the table".into(),
                 Preamble::Above(n) => {
                     format!(
                         "skip the lines before the table with {}",
@@ -58,10 +59,13 @@ impl Table<'_> {
             return Error::format(self.bytes.path(), found, remedy);
         }
         let quotes = if text { " put quotes around cells with a delimiter in them," } else { "" };
-        let remedy = format!(
-            "give all lines the same number of cells,{quotes} or skip lines that are not part of the table with {}",
-            self.wording.name("skip_rows")
-        );
+        let without = match self.of_input {
+            true => {
+                format!("skip lines that are not part of the table with {}", self.wording.name("skip_rows"))
+            }
+            false => "delete lines that are not part of the table".into(),
+        };
+        let remedy = format!("give all lines the same number of cells,{quotes} or {without}");
         Error::format(self.bytes.path(), found, remedy)
     }
 
@@ -109,23 +113,30 @@ impl Table<'_> {
         }
         let name = self.names.as_ref().map(|names| names[column].as_str());
         let label = name.map_or(String::new(), |n| format!(" ('{n}')"));
-        let out = self.wording.without_column(name, column);
+        // Options that select columns apply to the input, not to additional files.
+        let out = match self.of_input {
+            true => self.wording.without_column(name, column),
+            false => "give a file that holds these numbers only".into(),
+        };
         let commas_separate = lines.delimiter() == b',';
         // As it is written in the file.
         let original = lines::exchanged(cell);
         let is_pointed = self.dialect.decimal_comma && lines::has_point(&original);
         let (cell, by_cell) = match is_pointed {
-            true => (&original[..], Some(remedy::of_point(&out, self.wording))),
+            true => (&original[..], Some(remedy::of_point(&out, (self.of_input, self.wording)))),
             false => (cell, remedy::of_cell(cell, row, commas_separate, &out, (self.of_input, self.wording))),
         };
         let remedy =
             by_cell.unwrap_or_else(|| match preamble::before_table(self.bytes, self.gz, &self.dialect) {
                 Some(Preamble::Below(odd)) => format!("{}; or {out}", odd.remedy()),
+                Some(Preamble::Above(_)) if !self.of_input => {
+                    format!("if the table begins below, delete the lines before it; or {out}")
+                }
                 Some(Preamble::Above(n)) => format!(
                     "if the table begins below, skip the lines before it with {}; or {out}",
                     self.wording.plain("skip_rows", n, false)
                 ),
-                None => remedy::of_text(cell, row, out, self.wording),
+                None => remedy::of_text(cell, row, out, (self.of_input, self.wording)),
             });
         let found =
             format!("row {row}, column {column}{label} is the text '{}' (line {line})", cells::shown(cell));

@@ -38,7 +38,7 @@ pub(super) fn of_cell(
             (false, false) => "if its commas are decimal marks, write points".into(),
         });
     }
-    if separated {
+    if separated && !(of_input && cells::has_blanks_between_numbers(cell)) {
         return Some(format!("remove the thousands separators {program}; or {without}"));
     }
     if cells::has_percent_sign(cell) {
@@ -46,32 +46,56 @@ pub(super) fn of_cell(
     }
     if cells::has_blanks_between_numbers(cell) {
         let space = wording.plain("delimiter", "space", true);
-        return Some(format!("add {space} if cells are separated by blanks"));
+        let otherwise = format!("or remove the thousands separators {program}");
+        return Some(match of_input {
+            true if separated => format!("add {space} if cells are separated by blanks, {otherwise}"),
+            true => format!("add {space} if cells are separated by blanks"),
+            false => "separate the cells by commas in place of blanks".into(),
+        });
+    }
+    if cells::is_mark(cell) && !of_input {
+        return Some(format!("write NA if that marks a missing cell; or {without}"));
     }
     if cells::is_mark(cell) {
         let mark = wording.plain("na", cells::shown(cell), true);
         return Some(format!("add {mark} if that marks a missing cell, or write NA; or {without}"));
     }
     if row > 0 && cells::is_summary(cell) {
-        let rows = wording.first_rows(row);
-        return Some(format!("if a summary ends the table here, leave it out with {rows}; or {without}"));
+        let delete = match of_input {
+            true => format!("leave it out with {}", wording.first_rows(row)),
+            false => "delete it".into(),
+        };
+        return Some(format!("if a summary ends the table here, {delete}; or {without}"));
     }
     None
 }
 
-/// The remedy for a number with a point where commas are decimal marks.
-pub(super) fn of_point(without: &str, wording: Wording) -> String {
+/// The remedy for a number with a point where commas are decimal marks. `without` and `of_input` are as for [`of_cell`]: the decimal mark of the
+/// input is not to be changed because of an additional file.
+pub(super) fn of_point(without: &str, (of_input, wording): (bool, Wording)) -> String {
     let comma = wording.plain("decimal", ",", true);
+    let otherwise = match of_input {
+        true => format!(" leave {comma} out if points are the decimal marks;"),
+        false => String::new(),
+    };
+    let where_commas = match of_input {
+        true => format!("with {comma}"),
+        false => "where commas are decimal marks".into(),
+    };
     format!(
-        "with {comma} a point may separate thousands: write numbers without points in the program that wrote the file; leave {comma} out if points are \
-         the decimal marks; or {without}"
+        "{where_commas} a point may separate thousands: write numbers without points in the program that wrote the file;{otherwise} or {without}"
     )
 }
 
-/// The remedy for other text: to leave out the column, or, below cells that are numbers, to read it as a missing cell.
-pub(super) fn of_text(cell: &[u8], row: u64, without: String, wording: Wording) -> String {
+/// The remedy for other text: to leave out the column, or, below cells that are numbers of the input, to read it as a missing cell.
+pub(super) fn of_text(
+    cell: &[u8],
+    row: u64,
+    without: String,
+    (of_input, wording): (bool, Wording),
+) -> String {
     let whole = cells::shown(cell);
-    match row > 0 && whole.as_bytes() == cell.trim_ascii() {
+    match of_input && row > 0 && whole.as_bytes() == cell.trim_ascii() {
         true => {
             format!("{without}; or add {} if that marks a missing cell", wording.plain("na", &whole, true))
         }

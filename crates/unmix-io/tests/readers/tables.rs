@@ -336,6 +336,31 @@ fn a_mark_of_missing_cells_is_given_once() {
 }
 
 #[test]
+fn additional_files_are_not_refused_with_options_of_the_input() {
+    let own = |decimal_comma| Options { by_contents: true, decimal_comma, ..no_options() };
+    for (text, remedy) in [
+        ("s,x\na,1\nb,2\n", "(line 2); give a file that holds these numbers only"),
+        ("x,y\n1,2\nb,4\n", "(line 3); give a file that holds these numbers only"),
+        ("x,y\n1,2\n3,?\n", "write NA if that marks a missing cell; or give a file that holds"),
+        ("x,y\n1,2\nTotal,2\n", "if a summary ends the table here, delete it; or give a file that holds"),
+        ("x\n1 2\n3 4\n", "separate the cells by commas in place of blanks"),
+        ("x,y\n1,2\n3,4,5\n", "or delete lines that are not part of the table"),
+        ("made by a program\na,b,c\n1,2,3\n4,5,7\n1,2,3\n", "delete the lines before the table"),
+        (
+            "made by a program\nin two lines\na,b,c\n1,2,3\n4,5,7\n1,2,3\n",
+            "if the table begins below, delete the lines before it; or give a file that holds",
+        ),
+    ] {
+        let message = refused(text, &own(false));
+        assert!(message.contains(remedy) && !message.contains("--"), "{text:?}: {message}");
+    }
+    let pointed = refused("x;y\n1,5;2\n1.234;4\n", &own(true));
+    assert!(pointed.contains("wrote the file; or give a file that holds these numbers only"), "{pointed}");
+    // Of the input, options help.
+    assert!(refused("s,x\na,1\nb,2\n", &no_options()).contains("leave the column out with --drop s"));
+}
+
+#[test]
 fn lines_after_the_requested_rows_are_not_read() {
     let text = "a,b\n1,2\n3,4\nTotal,6\nsource: a census\n";
     let rows = |end: u64| Options { rows: Some((0, Some(end))), ..no_options() };

@@ -115,35 +115,88 @@ fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     out.into_iter().map(|(x, sum, n)| (x, sum / n)).collect()
 }
 
-/// A component as upright bars without names, or as a curve where there are too many.
+/// A component on a scale: as bars with the names of the columns, where these are few; as upright bars without names, or as a curve where there
+/// are too many.
 pub(crate) fn small_bars(vector: &[f64], name: impl Fn(usize) -> String, label: &str) -> Markup {
+    const MOST_NAMED: usize = 12;
     const MOST: usize = 64;
-    let most = vector.iter().fold(0.0f64, |m, x| m.max(x.abs())).max(f64::MIN_POSITIVE);
-    let frame = Frame {
-        width: 190.0,
-        height: HEIGHT,
-        margins: [6.0, 6.0, 6.0, 20.0],
-        x: (-0.5, vector.len() as f64 - 0.5),
-        y: (-1.05 * most, 1.05 * most),
-    };
-    let half = (0.4 * (frame.right() - frame.left()) / vector.len().max(1) as f64).max(0.5);
+    if vector.len() <= MOST_NAMED {
+        return named_bars(vector, name, label);
+    }
+    let most = largest(vector);
+    let y = (-1.05 * most, 1.05 * most);
+    let y_ticks = Ticks::round(y, 2);
+    // Without room for a name of the vertical axis.
+    let margins = [y_ticks.room() - 16.0, 10.0, 6.0, 32.0];
+    let frame = Frame { width: 190.0, height: HEIGHT, margins, x: (-0.5, vector.len() as f64 - 0.5), y };
+    let half = (0.4 * (frame.right() - frame.left()) / vector.len() as f64).max(0.5);
     frame.draw(
         label,
         html! {
+            (frame.axes("column", "", &Ticks::whole(frame.x, 3), &y_ticks))
             path.axis d=(format!("M{} {}H{}", pt(frame.left()), pt(frame.py(0.0)), pt(frame.right()))) {}
             @if vector.len() > MOST {
                 path.thin d=(frame.curve(vector)) {}
             } @else {
                 @for (j, value) in vector.iter().enumerate() {
-                    path class=(if *value < 0.0 { "minus" } else { "plus" }) d=(format!(
+                    path class=(sign(*value)) d=(format!(
                         "M{} {}V{}H{}V{}Z", pt(frame.px(j as f64) - half), pt(frame.py(0.0)), pt(frame.py(*value)),
                         pt(frame.px(j as f64) + half), pt(frame.py(0.0)),
                     )) { title { (name(j)) ": " (number(*value)) } }
                 }
             }
-            text.name x=(pt((frame.left() + frame.right()) / 2.0)) y=(pt(frame.height - 4.0)) text-anchor="middle" { "column" }
         },
     )
+}
+
+/// A component as bars below each other, with the names of the columns at the left.
+fn named_bars(vector: &[f64], name: impl Fn(usize) -> String, label: &str) -> Markup {
+    /// Height of a name, and letters for which there is room.
+    const STEP: f64 = 16.0;
+    const LETTERS: usize = 8;
+    let most = largest(vector);
+    let frame = Frame {
+        width: 190.0,
+        height: HEIGHT.max(STEP * vector.len() as f64 + 38.0),
+        margins: [66.0, 16.0, 4.0, 34.0],
+        x: (-1.05 * most, 1.05 * most),
+        y: (vector.len() as f64 - 0.5, -0.5),
+    };
+    // There is room for 0 and the numbers farthest from it.
+    let ticks = Ticks::round(frame.x, 2);
+    let far = ticks.inside(frame.x).fold(0.0f64, |far, (at, _)| far.max(at.abs()));
+    frame.draw(
+        label,
+        html! {
+            @for (at, text) in ticks.inside(frame.x).filter(|(at, _)| *at == 0.0 || at.abs() == far) {
+                path.grid d=(format!("M{} {}V{}", pt(frame.px(at)), pt(frame.top()), pt(frame.bottom()))) {}
+                text x=(pt(frame.px(at))) y=(pt(frame.bottom() + 14.0)) text-anchor="middle" { (text) }
+            }
+            path.axis d=(format!("M{} {}V{}", pt(frame.px(0.0)), pt(frame.top()), pt(frame.bottom()))) {}
+            @for (j, value) in vector.iter().enumerate() {
+                text x=(pt(frame.left() - 6.0)) y=(pt(frame.py(j as f64) + 4.0)) text-anchor="end" {
+                    title { (name(j)) } (short(&name(j), LETTERS))
+                }
+                path class=(sign(*value)) d=(format!(
+                    "M{} {}H{}v10H{}Z", pt(frame.px(0.0)), pt(frame.py(j as f64) - 5.0), pt(frame.px(*value)), pt(frame.px(0.0)),
+                )) { title { (name(j)) ": " (number(*value)) } }
+            }
+            text.name x=(pt((frame.left() + frame.right()) / 2.0)) y=(pt(frame.height - 4.0)) text-anchor="middle" { "loading" }
+        },
+    )
+}
+
+/// The largest size of a number, or 1 where all are 0.
+fn largest(vector: &[f64]) -> f64 {
+    match vector.iter().fold(0.0f64, |m, x| m.max(x.abs())) {
+        0.0 => 1.0,
+        most => most,
+    }
+}
+
+/// The class of a bar.
+fn sign(value: f64) -> &'static str {
+    if value < 0.0 { "minus" } else { "plus" }
 }
 
 /// Sensors as discs at their places on a head seen from above, the nose upwards: orange positive, blue negative.

@@ -141,6 +141,43 @@ pub(crate) fn alpha_curve(path: &AlphaPath, values: &[f64], y_name: &str) -> Mar
     )
 }
 
+/// The mean prediction error of held-out entries against the logarithm of alpha, each with a standard error to both sides, and a dotted line at
+/// the `alpha` of the model.
+pub(crate) fn held_out_curve(
+    alphas: &[f64],
+    errors: &[f64],
+    deviations: &[f64],
+    alpha: Option<f64>,
+) -> Markup {
+    let exponents: Vec<f64> = alphas.iter().map(|alpha| alpha.log10()).collect();
+    let bars: Vec<(f64, f64)> = errors.iter().zip(deviations).map(|(e, d)| (e - d, e + d)).collect();
+    let top = extent(bars.iter().map(|(_, high)| *high)).1;
+    let top = if top > 0.0 { 1.06 * top } else { 1.0 };
+    let frame = Frame::new(WIDTH, 250.0, padded(extent(exponents.iter().copied()), 0.02), (0.0, top));
+    let ticks = Ticks::round(frame.y, 5);
+    let frame = Frame { margins: [ticks.room().max(60.0), 10.0, 10.0, 36.0], ..frame };
+    let (n, least) = (errors.len() as u64, extent(errors.iter().copied()).0);
+    let label = format!(
+        "Prediction error of held-out entries for {}, at least {}",
+        counted(n, "alpha"),
+        number(least)
+    );
+    let bar = |x: f64, (low, high): (f64, f64)| {
+        format!("M{} {}V{}", pt(frame.px(x)), pt(frame.py(low.max(0.0))), pt(frame.py(high)))
+    };
+    frame.draw(
+        &label,
+        html! {
+            (frame.axes("log10 of alpha", "mean squared error", &Ticks::round(frame.x, 6), &ticks))
+            @for (x, ends) in exponents.iter().zip(&bars) { path.axis.deviation d=(bar(*x, *ends)) {} }
+            path.line d=(frame.line(exponents.iter().copied().zip(errors.iter().copied()))) {}
+            @if let Some(alpha) = alpha.filter(|alpha| *alpha > 0.0) {
+                path.drop d=(format!("M{} {}V{}", pt(frame.px(alpha.log10())), pt(frame.top()), pt(frame.bottom()))) {}
+            }
+        },
+    )
+}
+
 /// A quantity of every epoch of a training, which is not negative.
 pub(crate) fn over_epochs(values: &[f64], name: &str) -> Markup {
     let most = extent(values.iter().copied()).1;

@@ -33,6 +33,31 @@ pub(crate) fn overlay(first: &[f64], second: &[f64], name: &str, label: &str) ->
     )
 }
 
+/// Height of the strip of a term, with its name.
+const TERM: f64 = 52.0;
+
+/// Terms of a sum over the same features, each below its name, all on one scale.
+pub(crate) fn terms(terms: &[(String, &[f64])], label: &str) -> Markup {
+    let all = terms.iter().flat_map(|(_, term)| term.iter().copied());
+    let (len, y) = (terms.first().map_or(0, |(_, term)| term.len()), padded(extent(all.chain([0.0])), 0.06));
+    let height = TERM * terms.len() as f64 + 6.0;
+    let strip_of = |i: usize| {
+        let margins = [64.0, 10.0, TERM * i as f64 + 16.0, height - TERM * (i + 1) as f64];
+        Frame { width: WIDTH, height, margins, x: (0.0, (len.max(2) - 1) as f64), y }
+    };
+    let strips: Vec<Frame> = (0..terms.len()).map(strip_of).collect();
+    strip_of(0).draw(
+        label,
+        html! {
+            @for ((name, term), strip) in terms.iter().zip(&strips) {
+                text x=(pt(strip.left())) y=(pt(strip.top() - 4.0)) { (name) }
+                (zero(strip))
+                path.line.term d=(strip.curve(term)) {}
+            }
+        },
+    )
+}
+
 fn strip(len: usize, y: (f64, f64)) -> Frame {
     let frame = Frame::new(WIDTH, 140.0, (0.0, (len.max(2) - 1) as f64), y);
     Frame { margins: [64.0, 10.0, 6.0, 34.0], ..frame }

@@ -8,6 +8,7 @@ use crate::number::{amount, count, counted, number, percent};
 use crate::picture::{Layout, Scale, data_uri};
 use crate::sample::{Example, Sample};
 use maud::{Markup, html};
+use serde_json::Value;
 use unmix::{Matrix, Result};
 
 /// Largest terms of a row that are drawn.
@@ -58,6 +59,7 @@ pub(super) fn of_sparse(context: &Context<'_>) -> Result<Markup> {
             }
             (certificates(sample))
             (along_alpha(sample))
+            (held_out(context, sample))
             (sums(context, sample)?)
         },
     ))
@@ -109,6 +111,25 @@ fn along_alpha(sample: &Sample) -> Markup {
                 (figure::alpha_curve(along, &along.error, "share of the squared norm"))
             }
         }
+    }
+}
+
+/// The prediction error by which alpha was chosen, where it was.
+fn held_out(context: &Context<'_>, sample: &Sample) -> Markup {
+    let cv = context.model.report().diagnostics.get("cv");
+    let numbers =
+        |name: &str| -> Option<Vec<f64>> { cv?.get(name)?.as_array()?.iter().map(Value::as_f64).collect() };
+    let curve = (numbers("alphas"), numbers("errors"), numbers("standard_errors"));
+    let (Some(alphas), Some(errors), Some(deviations)) = curve else { return html! {} };
+    html! {
+        p.caption {
+            "Alpha was chosen by cross-validation: rows of the fit were coded without some of their entries, which their codes then predict. Vertical lines \
+             are one standard error over rows to both sides."
+        }
+        div.panels { figure {
+            figcaption { b { "prediction error of held-out entries along alpha" } }
+            (figure::held_out_curve(&alphas, &errors, &deviations, sample.along.as_ref().map(|along| along.alpha)))
+        } }
     }
 }
 
@@ -177,7 +198,7 @@ fn sums(context: &Context<'_>, sample: &Sample) -> Result<Markup> {
                 (mean) ". Components of a row share one scale."
             } @else {
                 span.key.pale { "Pale" } ": the data. " span.key.dark { "Dark" } ": the sum of the components that contribute most to the row (at most " (MOST_TERMS) ")"
-                (mean) "."
+                (mean) ". Below it, these components one by one, times their codes, on one scale."
             }
         }
         div class=(if pictured { "sums" } else { "panels" }) { @for figure in figures { (figure) } }
@@ -254,10 +275,14 @@ fn curve(context: &Context<'_>, example: &Example, terms: &[Term]) -> Markup {
         percent(error)
     );
     let named: Vec<String> = terms.iter().map(|t| format!("{} × {}", t.component, number(t.code))).collect();
+    let drawn: Vec<(String, &[f64])> =
+        named.iter().cloned().zip(terms.iter().map(|t| t.adds.as_slice())).collect();
+    let each = format!("The terms of this sum, one by one: {}", named.join(", "));
     html! {
         figure {
             figcaption { b { (context.row_called(example.index)) } span { (named.join(", ")) } }
             (figure::overlay(&example.row, &sum, "value", &alt_text))
+            (figure::terms(&drawn, &each))
         }
     }
 }

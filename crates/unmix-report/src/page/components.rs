@@ -3,7 +3,7 @@
 use super::{Context, of_all};
 use crate::description;
 use crate::figure;
-use crate::number::percent;
+use crate::number::{counted, percent};
 use crate::picture::{Layout, Scale, data_uri};
 use maud::{Markup, html};
 use unmix::{Matrix, Model, Result};
@@ -51,10 +51,10 @@ impl VectorStyle {
         if context.options.positions.is_some() { VectorStyle::Heads } else { VectorStyle::of(context) }
     }
 
-    /// Components shown at once, and in all when the rest is unfolded; of overcomplete models, mosaics of all of them, up to 512.
-    pub(super) fn limits(self, overcomplete: bool) -> (usize, usize) {
+    /// Components shown at once, and in all when the rest is unfolded; of atoms, mosaics of all of them, up to 512.
+    pub(super) fn limits(self, atoms: bool) -> (usize, usize) {
         match self {
-            VectorStyle::Pictures(_) if overcomplete => (63, 512),
+            VectorStyle::Pictures(_) if atoms => (63, 512),
             // With the mean, whole lines of a page at its full width.
             VectorStyle::Pictures(_) | VectorStyle::Heads => (31, 95),
             VectorStyle::Curves => (7, 31),
@@ -97,18 +97,23 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
         return Ok(super::section("components", "Components", html! { p { (nothing) } }));
     }
     let (look, decoder) = (VectorStyle::of_components(context), description::decoder(context.model));
-    let overcomplete = k > context.model.n_features();
-    let (first, most) = look.limits(overcomplete);
+    let atoms = k > context.model.n_features() || context.model.code().codes().sparse;
+    let (first, most) = look.limits(atoms);
     let shown = k.min(most);
     let first = if shown <= first + first / 4 { shown } else { first };
+    let by_use = order_of_use(context);
+    let drawn: Vec<usize> = match &by_use {
+        Some(order) => order[..shown].to_vec(),
+        None => (0..shown).collect(),
+    };
     let figures = match look {
-        VectorStyle::Pictures(layout) => pictures(context, &decoder, layout, shown)?,
-        VectorStyle::Heads => heads(context, &decoder, shown),
-        VectorStyle::Curves => curves(context, &decoder, shown),
-        VectorStyle::Bars => bars(context, &in_own_units(context, decoder), shown),
+        VectorStyle::Pictures(layout) => pictures(context, &decoder, layout, &drawn)?,
+        VectorStyle::Heads => heads(context, &decoder, &drawn),
+        VectorStyle::Curves => curves(context, &decoder, &drawn),
+        VectorStyle::Bars => bars(context, &in_own_units(context, decoder), &drawn),
     };
     let grid = match look {
-        VectorStyle::Pictures(_) if overcomplete => "pictures mosaic",
+        VectorStyle::Pictures(_) if atoms => "pictures mosaic",
         VectorStyle::Pictures(_) | VectorStyle::Heads => "pictures",
         VectorStyle::Curves | VectorStyle::Bars => "panels",
     };
@@ -119,16 +124,35 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
         "components",
         title,
         html! {
-            p.caption { (caption(context, look, shown)) }
+            p.caption {
+                (caption(context, look, shown))
+                @if by_use.is_some() { " They are in descending order of their use by the rows of this page." }
+            }
             div class=(grid) { @for figure in &figures[..before + first] { (figure) } }
             @if first < shown {
                 details {
-                    summary { (super::range_of_components(first, shown)) }
+                    summary {
+                        @if by_use.is_some() { (counted((shown - first) as u64, "more component")) }
+                        @else { (super::range_of_components(first, shown)) }
+                    }
                     div class=(grid) { @for figure in &figures[before + first..] { (figure) } }
                 }
             }
         },
     ))
+}
+
+/// Components of sparse codes in descending order of their use by the rows of the page; `None` without rows, for models with a section of units, and
+/// for atoms that were learned, whose order in the model is that of their use.
+fn order_of_use(context: &Context<'_>) -> Option<Vec<usize>> {
+    let ordered = context.units.is_some() || context.model.tensor("usage").is_some();
+    let uses = &context.sample.as_ref().filter(|_| !ordered && context.model.code().codes().sparse)?.uses;
+    if uses.len() != context.spectrum.k {
+        return None;
+    }
+    let mut order: Vec<usize> = (0..uses.len()).collect();
+    order.sort_by_key(|&i| std::cmp::Reverse(uses[i]));
+    Some(order)
 }
 
 fn caption(context: &Context<'_>, look: VectorStyle, shown: usize) -> Markup {
@@ -203,9 +227,9 @@ fn pictures(
     context: &Context<'_>,
     decoder: &Matrix<f64>,
     layout: Layout,
-    shown: usize,
+    drawn: &[usize],
 ) -> Result<Vec<Markup>> {
-    let shrink = layout.shrink_for(shown, PICTURE_BYTES);
+    let shrink = layout.shrink_for(drawn.len(), PICTURE_BYTES);
     let mut out = Vec::new();
     if let Some(mean) = description::mean(context.model) {
         // Beside rows the mean has their range.
@@ -217,7 +241,7 @@ fn pictures(
         let uri = data_uri(&mean, layout, scale, shrink)?;
         out.push(html! { figure.mean { img src=(uri) alt="Mean of the rows"; figcaption { b { "mean" } } } });
     }
-    for i in 0..shown {
+    for &i in drawn {
         let drawing = picture(decoder.row(i), layout, shrink, &alt_text(context, i))?;
         out.push(captioned(heading(context, i), drawing));
     }
@@ -245,9 +269,10 @@ fn picture(vector: &[f64], layout: Layout, shrink: usize, alt_text: &str) -> Res
     Ok(html! { img src=(uri) alt=(alt_text); })
 }
 
-fn heads(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Markup> {
-    let one = |i: usize| captioned(heading(context, i), head(context, decoder.row(i), &alt_text(context, i)));
-    (0..shown).map(one).collect()
+fn heads(context: &Context<'_>, decoder: &Matrix<f64>, drawn: &[usize]) -> Vec<Markup> {
+    let one =
+        |&i: &usize| captioned(heading(context, i), head(context, decoder.row(i), &alt_text(context, i)));
+    drawn.iter().map(one).collect()
 }
 
 fn head(context: &Context<'_>, vector: &[f64], alt_text: &str) -> Markup {
@@ -264,14 +289,15 @@ fn panel(heading: Markup, drawing: Markup) -> Markup {
     html! { figure.component { figcaption { (heading) } (drawing) } }
 }
 
-fn curves(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Markup> {
+fn curves(context: &Context<'_>, decoder: &Matrix<f64>, drawn: &[usize]) -> Vec<Markup> {
     let mean = description::mean(context.model).map(|mean| {
         let drawing = figure::curve(&mean, "mean", "Mean of the rows");
         html! { figure.mean { figcaption { b { "mean" } } (drawing) } }
     });
-    let component =
-        |i| panel(heading(context, i), figure::curve(decoder.row(i), "loading", &alt_text(context, i)));
-    mean.into_iter().chain((0..shown).map(component)).collect()
+    let component = |&i: &usize| {
+        panel(heading(context, i), figure::curve(decoder.row(i), "loading", &alt_text(context, i)))
+    };
+    mean.into_iter().chain(drawn.iter().map(component)).collect()
 }
 
 /// Loadings in standard deviations of each column, for models that standardise columns: otherwise columns with large units would
@@ -285,10 +311,10 @@ pub(super) fn in_own_units(context: &Context<'_>, mut decoder: Matrix<f64>) -> M
     decoder
 }
 
-fn bars(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Markup> {
+fn bars(context: &Context<'_>, decoder: &Matrix<f64>, drawn: &[usize]) -> Vec<Markup> {
     let component =
-        |i: usize| panel(heading(context, i), bar_chart(context, decoder.row(i), &alt_text(context, i)));
-    (0..shown).map(component).collect()
+        |&i: &usize| panel(heading(context, i), bar_chart(context, decoder.row(i), &alt_text(context, i)));
+    drawn.iter().map(component).collect()
 }
 
 /// A bar for each entry, or for each of the largest of many.

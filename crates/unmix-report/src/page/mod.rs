@@ -39,7 +39,7 @@ struct Context<'a> {
     sample: Option<Sample>,
     /// Consecutive rows, where these are informative.
     window: Option<Window>,
-    /// Units of an overcomplete code, of models that state how often each is active.
+    /// Units of an overcomplete code, of sparse autoencoders and of models that state how often each is active.
     units: Option<Units>,
     /// Modules, of models whose units are modules.
     modules: Option<ShownModules>,

@@ -3,6 +3,7 @@
 use super::Context;
 use super::components::{PICTURE_BYTES, VectorStyle};
 use crate::figure;
+use crate::number::percent;
 use crate::picture::{Scale, data_uri};
 use crate::{caller, description};
 use maud::{Markup, html};
@@ -13,7 +14,9 @@ use unmix::{Error, Matrix, Model, Result, metrics};
 const MOST_DRAWN_PAIRS: usize = 24;
 const MOST_TABLED_PAIRS: usize = 128;
 /// Maximum number of pairs of random directions that are compared, for the agreement by chance.
-const MOST_BY_CHANCE: usize = 1 << 20;
+const MOST_BY_CHANCE: usize = 1 << 23;
+/// Cosine from which an atom counts as reproduced by another fit, weaker than [`MIN_AGREEMENT`].
+const REPRODUCED_COSINE: f64 = 0.7;
 
 /// A component of this model and the one of the other that it is paired with.
 struct Pair {
@@ -153,15 +156,20 @@ fn chance(model: &Model, other: &Model, pairs: &[Pair], positive: bool) -> Marku
         return html! {};
     }
     let mean = pairs.iter().map(|p| p.alike(positive)).sum::<f64>() / pairs.len() as f64;
+    let reproduced = pairs.iter().filter(|p| p.alike(positive) >= REPRODUCED_COSINE).count();
+    let found = html! {
+        (reproduced) " of " (pairs.len()) " pairs (" (percent(reproduced as f64 / pairs.len() as f64)) ") have " @if positive { "a cosine" } @else { "an absolute cosine" } " of " (REPRODUCED_COSINE) " or more. "
+        "The mean cosine of the pairs is " (format!("{mean:.3}"))
+    };
     if ka.saturating_mul(kb) > MOST_BY_CHANCE {
         return html! { p.caption {
-            "The mean cosine of the pairs is " (format!("{mean:.3}")) ". The mean for random directions paired in the same way is computed only if there are at most "
+            (found) ". The mean for random directions paired in the same way is computed only if there are at most "
             (MOST_BY_CHANCE) " pairs of units; here there are " (ka) " x " (kb) "."
         } };
     }
     let chance = chance_agreement((ka, kb), model.n_features(), positive, 0);
     html! { p.caption {
-        "The mean cosine of the pairs is " (format!("{mean:.3}")) "; that of as many random directions, paired in the same way, is "
+        (found) "; that of as many random directions, paired in the same way, is "
         (format!("{chance:.3}")) "."
     } }
 }

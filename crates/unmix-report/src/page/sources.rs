@@ -113,7 +113,10 @@ fn rows_drawn(window: &Window) -> String {
             format!("All {}, in their order.", counted(drawn, "row"))
         }
         None => format!("{} consecutive rows from the middle of {}.", count(drawn), count(window.n_rows)),
-        Some(rate) if drawn == window.n_rows => format!("All {} seconds.", pt(drawn as f64 / rate)),
+        Some(rate) if drawn == window.n_rows => match pt(drawn as f64 / rate).as_str() {
+            "1" => "All of 1 second.".into(),
+            all => format!("All {all} seconds."),
+        },
         Some(rate) => {
             let (some, all) = (pt(drawn as f64 / rate), pt(window.n_rows as f64 / rate));
             format!("{some} seconds from the middle of {all}.")

@@ -14,6 +14,8 @@ use unmix::Result;
 const ROWS_AROUND: u64 = 5;
 /// Cards that are shown before the others are unfolded.
 const UNFOLDED_CARDS: usize = 6;
+/// Pairs of similar atoms that are shown before the others are unfolded.
+const UNFOLDED_PAIRS: usize = 2;
 /// Strongest rows of a card that are shown before the others are unfolded.
 const UNFOLDED_ROWS: usize = 3;
 /// Bytes that the picture of an atom may have before it is compressed.
@@ -25,7 +27,7 @@ pub(super) fn of_code(context: &Context<'_>) -> Result<Markup> {
         return Ok(html! {});
     };
     let cards: Vec<Markup> =
-        units.cards.iter().map(|(kind, j)| card(context, units, *kind, *j)).collect::<Result<_>>()?;
+        units.cards.iter().map(|(kind, j)| card(context, units, Some(*kind), *j)).collect::<Result<_>>()?;
     let (open, more) = cards.split_at(cards.len().min(UNFOLDED_CARDS));
     let uses: Vec<u64> = units.all.iter().map(|unit| unit.uses).collect();
     Ok(section(
@@ -59,19 +61,23 @@ fn caption(units: &Units) -> Markup {
     }
 }
 
-/// One unit: why it is shown, its density, its atom where that is a picture, and its strongest rows.
-fn card(context: &Context<'_>, units: &Units, kind: CardReason, j: usize) -> Result<Markup> {
+/// One unit: why it is shown (`None` in a pair), its density, its atom where that is a picture, and its strongest rows if it is active in any.
+fn card(context: &Context<'_>, units: &Units, kind: Option<CardReason>, j: usize) -> Result<Markup> {
     let unit = &units.all[j];
+    let used = unit.uses > 0;
     Ok(html! {
         figure {
             figcaption {
-                b { "unit " (j) } span { (kind.name()) }
-                span { "active in " (percent(unit.uses as f64 / units.n_rows as f64)) }
-                span { "mean code where active " (number(unit.sum / unit.uses as f64)) }
+                b { "unit " (j) } @if let Some(kind) = kind { span { (kind.name()) } }
+                @if used {
+                    span { "active in " (percent(unit.uses as f64 / units.n_rows as f64)) }
+                    span { "mean code where active " (number(unit.sum / unit.uses as f64)) }
+                } @else {
+                    span { "active in no row" }
+                }
             }
             (picture(context, j)?)
-            (strongest(context, unit))
-            (rest(unit))
+            @if used { (strongest(context, unit)) (rest(unit)) }
         }
     })
 }
@@ -115,7 +121,7 @@ fn named(context: &Context<'_>, row: u64) -> Markup {
     }
 }
 
-/// Pairs of similar atoms, side by side.
+/// Pairs of similar atoms.
 fn pairs(context: &Context<'_>, units: &Units) -> Result<Markup> {
     let Some(SimilarAtoms { pairs, n }) = &units.alike else {
         return Ok(html! { p.caption { "There are too many atoms for pairwise comparison." } });
@@ -125,16 +131,29 @@ fn pairs(context: &Context<'_>, units: &Units) -> Result<Markup> {
             html! { p.caption { "No two atoms have a cosine of " (fixed(SIMILAR_COSINE, 1)) " or more." } },
         );
     }
-    let mut shown = Vec::new();
-    for (i, j, cosine) in pairs {
-        let both = html! { (picture(context, *i)?) (picture(context, *j)?) };
-        shown.push(html! { li { "units " (i) " and " (j) ": " (fixed(*cosine, 3)) " " (both) } });
-    }
+    let shown: Vec<Markup> = pairs.iter().map(|at| pair(context, units, *at)).collect::<Result<_>>()?;
+    let (open, more) = shown.split_at(shown.len().min(UNFOLDED_PAIRS));
     Ok(html! {
         p.caption {
             (count(*n as u64)) @if *n == 1 { " pair of atoms has" } @else { " pairs of atoms have" } " a cosine of " (fixed(SIMILAR_COSINE, 1)) " or more"
-            @if pairs.len() < *n { "; the most similar" } ":"
+            @if pairs.len() < *n { "; the " (pairs.len()) " most similar are shown" } "."
         }
-        ul.pairs-alike { @for line in &shown { (line) } }
+        @for pair in open { (pair) }
+        @if !more.is_empty() {
+            details {
+                summary { (more.len()) @if more.len() == 1 { " more pair" } @else { " more pairs" } }
+                @for pair in more { (pair) }
+            }
+        }
+    })
+}
+
+/// Two units with similar atoms, side by side.
+fn pair(context: &Context<'_>, units: &Units, (i, j, cosine): (usize, usize, f64)) -> Result<Markup> {
+    Ok(html! {
+        div.pairs-alike {
+            p.caption { "Units " (i) " and " (j) ": cosine " (fixed(cosine, 3)) "." }
+            div.units { (card(context, units, None, i)?) (card(context, units, None, j)?) }
+        }
     })
 }

@@ -61,6 +61,13 @@ fn sparse_codes_of_two_seeds_are_matched_by_their_atoms_and_compared_with_chance
     assert!(html.contains("pairs agree: the cosine of their loadings is 0.9 or more"), "{html}");
     let by_chance = unmix::stability::chance_agreement((8, 8), 3, true, 0);
     assert!(html.contains(&format!("random directions, paired in the same way, is {by_chance:.3}")));
+    // The share of the atoms that the other seed reproduces, by a weaker criterion.
+    let atoms = |model: &Model| model.tensor("components").unwrap().to_matrix();
+    let cosines = unmix::metrics::match_units(&atoms(&one), &atoms(&two)).cosine;
+    let again = cosines.iter().filter(|cosine| **cosine >= 0.7).count();
+    assert!(same.contains("8 of 8 pairs (100 %) have a cosine of 0.7 or more."));
+    assert!(html.contains(&format!("{again} of 8 pairs (")), "{again}: {html}");
+    assert!(html.contains(" %) have a cosine of 0.7 or more."), "{html}");
     // Two fits of one seed may agree because of their start.
     let warned = "Both fits started from the random numbers of seed 1";
     assert!(
@@ -68,6 +75,24 @@ fn sparse_codes_of_two_seeds_are_matched_by_their_atoms_and_compared_with_chance
             && same.contains("<code>--seed 2</code>")
             && !html.contains("Both fits started")
     );
+}
+
+/// The default number of units for rows of a language model is above a thousand: their agreement is compared with chance, too.
+#[test]
+fn more_than_a_thousand_units_are_compared_with_chance() {
+    const UNITS: usize = 1025;
+    let x = Matrix::from_fn(60, 4, |i, j| (1.0 + (7 * i + 3) as f64 * (j + 1) as f64).sin());
+    let settings = serde_json::json!({"n_components": UNITS, "l0": 2, "max_epochs": 1});
+    let seeded = |seed: u64| {
+        let run = Run { seed, ..Run::default() };
+        unmix::fit("sae", settings.as_object().unwrap(), &mut rows(&x, Features::default()), &run).unwrap()
+    };
+    let options =
+        Options { beside: Some(("seed2.safetensors".to_string(), seeded(2))), ..Options::default() };
+    let html = made(&seeded(1), None, &options);
+    let by_chance = unmix::stability::chance_agreement((UNITS, UNITS), 4, true, 0);
+    assert!(html.contains(&format!("random directions, paired in the same way, is {by_chance:.3}")));
+    assert!(html.contains(" of 1025 pairs (") && !html.contains("is computed only if"));
 }
 
 #[test]

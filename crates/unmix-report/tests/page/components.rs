@@ -3,7 +3,7 @@
 use crate::{fit, ica, made, picture, rows, section};
 use unmix::internal::num::random::Stream;
 use unmix::method::sparse_coder::Alpha;
-use unmix::{Features, Matrix, Run, SparseCoder};
+use unmix::{Features, Matrix, Model, Rows, Run, SparseCoder};
 use unmix_report::Options;
 
 /// Lengths of the longest bar of each chart of a section.
@@ -35,21 +35,64 @@ fn small_components_have_a_scale_of_their_own() {
     assert!(lengths[0] > 50.0 && (lengths[0] - lengths[1]).abs() < 0.2, "{lengths:?}");
 }
 
-/// A mosaic has all of 512 atoms; of more, the caption states how many there are.
+/// Atoms of 16 columns, and the model of 20 rows that are the last atoms.
+fn coded_by_the_last_of(m: usize) -> (Matrix<f64>, Model) {
+    let atoms = Matrix::from_fn(m, 16, |i, j| (1.0 + (7 * i + 3) as f64 * (j + 1) as f64).sin());
+    let x = Matrix::from_fn(20, 16, |i, j| atoms[(m - 20 + i, j)]);
+    let spec = SparseCoder { dictionary: Some(atoms), alpha: Alpha::Weight(0.05), ..SparseCoder::default() };
+    let model = unmix::with_rows!(&mut rows(&x, picture(4)), rows => spec.fit(rows, &Run::default()));
+    (x, model.unwrap())
+}
+
+/// A mosaic has all of 512 atoms; of more, the caption states how many there are. Without rows they have the order of the model.
 #[test]
 fn pictures_of_512_atoms_are_all_drawn() {
     for m in [512, 513] {
-        let atoms = Matrix::from_fn(m, 16, |i, j| (1.0 + (7 * i + 3) as f64 * (j + 1) as f64).sin());
-        let x = Matrix::from_fn(20, 16, |i, j| atoms[(i, j)]);
-        let spec =
-            SparseCoder { dictionary: Some(atoms), alpha: Alpha::Weight(0.05), ..SparseCoder::default() };
-        let model = unmix::with_rows!(&mut rows(&x, picture(4)), rows => spec.fit(rows, &Run::default()));
-        let html = made(&model.unwrap(), None, &Options::default());
+        let (_, model) = coded_by_the_last_of(m);
+        let html = made(&model, None, &Options::default());
         let shown = section(&html, "components");
+        assert!(!shown.contains("order of their use"));
         assert_eq!(shown.matches("<figure class=\"component\">").count(), 512, "{m}");
         assert!(shown.contains("<b>511</b>") && !shown.contains("<b>512</b>"), "{m}");
         assert_eq!(shown.contains("512 of 513"), m == 513);
     }
+}
+
+/// With rows, the 512 atoms that these use most are drawn, in descending order of their use.
+#[test]
+fn pictures_of_atoms_are_in_the_order_of_their_use() {
+    for m in [513, 12 + 20] {
+        let (x, model) = coded_by_the_last_of(m);
+        let codes =
+            model.encode_to_vec(&Rows::from_slice(x.as_slice(), 16).unwrap(), &Run::default()).unwrap();
+        let uses = |j: usize| codes.iter().skip(j).step_by(m).filter(|z| **z != 0.0).count();
+        let mut order: Vec<usize> = (0..m).collect();
+        order.sort_by_key(|&j| std::cmp::Reverse(uses(j)));
+        assert_ne!(order[0], 0);
+        let html = made(&model, Some(&rows(&x, picture(4))), &Options::default());
+        let shown = section(&html, "components");
+        let headings = shown.split("<figcaption><b>").skip(1).map(|text| text.split('<').next().unwrap());
+        let found: Vec<usize> = headings.filter_map(|text| text.parse().ok()).collect();
+        assert_eq!(found, order[..m.min(512)], "{m}");
+        assert!(shown.contains("class=\"pictures mosaic\"") && shown.contains("order of their use"), "{m}");
+    }
+}
+
+/// Sparse codes with fewer atoms than columns have a mosaic, too.
+#[test]
+fn pictures_of_few_atoms_with_sparse_codes_are_a_mosaic() {
+    let draw = Stream::new(2, 0);
+    let x = Matrix::from_fn(200, 16, |i, j| draw.normal((16 * i + j) as u64));
+    let mut given = rows(&x, picture(4));
+    let settings = serde_json::json!({"n_components": 9, "max_epochs": 2});
+    let model = unmix::fit("dictionary", settings.as_object().unwrap(), &mut given, &Run::default()).unwrap();
+    let html = made(&model, Some(&given), &Options::default());
+    let shown = section(&html, "components");
+    assert!(shown.contains("class=\"pictures mosaic\""), "{shown}");
+    // The order of the model is that of the use in the fit.
+    assert!(!shown.contains("order of their use"));
+    let dense = made(&fit(&mut given, 9), Some(&given), &Options::default());
+    assert!(!section(&dense, "components").contains("mosaic"));
 }
 
 #[test]

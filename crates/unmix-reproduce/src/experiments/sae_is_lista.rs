@@ -177,7 +177,7 @@ fn which_biases(lab: &mut Lab<'_>, instance: &Instance, sheet: &mut Sheet) -> Re
     all.push(-instance.step() * ALPHA);
     let difference = largest_difference(&instance.by_step(&start), &instance.by_autoencoder(all));
     let what = "the codes that give a bias: largest difference of a code after the step from them";
-    lab.check(what, difference, "1e-15", "at most 1e-13", difference <= 1e-13)?;
+    lab.check(what, difference, "1e-15", "at most 1e-14", difference <= ROUNDING)?;
 
     let atoms = instance.atoms.matrix();
     let unit = Matrix::from_fn(M, P, |j, c| atoms[(j, c)]);

@@ -97,6 +97,14 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
         "1/2, where entries are equal",
         (least - 0.5).abs() < 1e-12,
     )?;
+    let most = size.iter().map(|p| p.1).fold(0.0, f64::max);
+    lab.check(
+        "largest sum of absolute values",
+        most,
+        "sqrt 2",
+        "sqrt 2, where entries are equal",
+        (most - std::f64::consts::SQRT_2).abs() < 1e-12,
+    )?;
     of_rows(lab, &mut sheet)?;
     lab.figure("sphere-norms", &sheet)
 }

@@ -127,6 +127,31 @@ fn direction(name: &str, at: &Parameters<f64>, len: usize, stream: u64) -> Vec<f
     by
 }
 
+/// Checks that `to` gives the slopes of `loss` at `at`, in one direction of each field.
+fn assert_slopes(
+    at: &Parameters<f64>,
+    to: &mut Parameters<f64>,
+    loss: impl Fn(&Parameters<f64>) -> f64,
+    what: &str,
+) {
+    for (number, (name, field)) in FIELDS.into_iter().enumerate() {
+        let len = field(to).len();
+        if len == 0 {
+            continue;
+        }
+        let by = direction(name, at, len, 20 + number as u64);
+        let moved = |e: f64| {
+            let mut there = at.clone();
+            field(&mut there).iter_mut().zip(&by).for_each(|(x, d)| *x += e * d);
+            loss(&there)
+        };
+        let e = 1e-6;
+        let slope = (moved(e) - moved(-e)) / (2.0 * e);
+        let got: f64 = field(to).iter().zip(&by).map(|(g, d)| g * d).sum();
+        assert!((got - slope).abs() < 1e-7 * slope.abs().max(1.0), "{what} {name}: {got}, not {slope}");
+    }
+}
+
 #[test]
 fn gradients_are_differences_of_the_loss_with_stop_gradients() {
     for activation in ALL {
@@ -134,30 +159,54 @@ fn gradients_are_differences_of_the_loss_with_stop_gradients() {
         let (found, mut to) = gradient(&at, &x, &terms(activation), 0.2, &[]);
         let want = loss(&at, &at, &x, activation, 0.2);
         assert!((found / want - 1.0).abs() < 1e-13, "{activation:?}: {found}, not {want}");
-        for (number, (name, field)) in FIELDS.into_iter().enumerate() {
-            let len = field(&mut to).len();
-            if len == 0 {
-                continue;
-            }
-            let by = direction(name, &at, len, 20 + number as u64);
-            let moved = |e: f64| {
-                let mut there = at.clone();
-                field(&mut there).iter_mut().zip(&by).for_each(|(x, d)| *x += e * d);
-                loss(&there, &at, &x, activation, 0.2)
-            };
-            let e = 1e-6;
-            let slope = (moved(e) - moved(-e)) / (2.0 * e);
-            let got: f64 = field(&mut to).iter().zip(&by).map(|(g, d)| g * d).sum();
-            assert!(
-                (got - slope).abs() < 1e-7 * slope.abs().max(1.0),
-                "{activation:?} {name}: {got}, not {slope}"
-            );
-        }
+        let of = |there: &Parameters<f64>| loss(there, &at, &x, activation, 0.2);
+        assert_slopes(&at, &mut to, of, &format!("{activation:?}"));
         // Nothing along the atoms.
         for (g, atom) in to.decoder.chunks_exact(P).zip(at.decoder.chunks_exact(P)) {
             let along: f64 = g.iter().zip(atom).map(|(a, b)| a * b).sum();
             assert!(along.abs() < 1e-15, "{activation:?}");
         }
+    }
+}
+
+/// Pre-activations of the rows.
+fn pre_activations(at: &Parameters<f64>, x: &[f64]) -> Matrix<f64> {
+    let rows = Matrix::from_fn(N, P, |i, c| x[i * P + c] - at.mean[c]);
+    let s = factor::multiply_transposed(&rows, &Matrix::from_vec(M, P, at.encoder.clone()));
+    Matrix::from_fn(N, M, |i, j| s[(i, j)] + at.bias[j])
+}
+
+/// The auxiliary loss: the largest three pre-activations of dead units of each row, if positive, reconstruct `held`, the residuals of the codes.
+fn loss_of_dead(at: &Parameters<f64>, held: &Matrix<f64>, x: &[f64], dead: &[bool]) -> f64 {
+    let u = pre_activations(at, x);
+    let mut total = 0.0;
+    for i in 0..N {
+        let mut top: Vec<usize> = (0..M).filter(|j| dead[*j] && u[(i, *j)] > 0.0).collect();
+        top.sort_by(|a, b| u[(i, *b)].total_cmp(&u[(i, *a)]));
+        top.truncate(3);
+        let of_dead = |c: usize| top.iter().map(|j| u[(i, *j)] * at.decoder[j * P + c]).sum::<f64>();
+        total += (0..P).map(|c| (held[(i, c)] + of_dead(c)).powi(2)).sum::<f64>();
+    }
+    total / 64.0 / N as f64
+}
+
+/// The residuals that dead units reconstruct are held: they do not move with the parameters.
+#[test]
+fn gradients_with_dead_units_are_differences_of_the_loss_with_its_auxiliary_part() {
+    let dead: Vec<bool> = (0..M).map(|j| j % 4 == 1).collect();
+    for activation in [Activation::Topk, Activation::BatchTopk] {
+        let (at, x) = made(activation);
+        let (_, mut to) = gradient(&at, &x, &terms(activation), 0.0, &dead);
+        let z = counted(&pre_activations(&at, &x), activation);
+        let fitted = factor::multiply(&z, &Matrix::from_vec(M, P, at.decoder.clone()));
+        let held = Matrix::from_fn(N, P, |i, c| fitted[(i, c)] + at.mean[c] - x[i * P + c]);
+        let of = |there: &Parameters<f64>| {
+            loss(there, &at, &x, activation, 0.0) + loss_of_dead(there, &held, &x, &dead)
+        };
+        assert!(loss_of_dead(&at, &held, &x, &dead) > 1e-3, "{activation:?}");
+        let (_, plain) = gradient(&at, &x, &terms(activation), 0.0, &[]);
+        assert!(to != plain, "{activation:?}");
+        assert_slopes(&at, &mut to, of, &format!("{activation:?} with dead units"));
     }
 }
 
@@ -311,7 +360,7 @@ fn one_step_of_lista_is_an_encoder() {
     let right = Matrix::from_vec(1, m, other.iter().map(|x| x + lam * eta).collect());
     let z = crate::num::factor::Cholesky::new(&system).unwrap().solve_rows(&right);
     let error = apart(&encode(&other), z.as_slice());
-    assert!(error < 1e-13, "{error:e}");
+    assert!(error < 1e-14, "{error:e}");
 }
 
 #[test]

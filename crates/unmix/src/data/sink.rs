@@ -60,12 +60,25 @@ pub struct RowEntries<U> {
 impl<U: Real> RowEntries<U> {
     /// Appends rows of `width` numbers.
     pub fn push(&mut self, rows: &[U], width: usize) {
+        /// Numbers that are examined at once: most are 0.
+        const AT_ONCE: usize = 16;
         for row in rows.chunks_exact(width.max(1)) {
-            for (j, x) in (0..).zip(row).filter(|(_, x)| **x != U::default()) {
-                self.values.push(*x);
-                self.columns.push(j);
+            let (chunks, rest) = row.as_chunks::<AT_ONCE>();
+            for (first, chunk) in (0..).step_by(AT_ONCE).zip(chunks) {
+                if chunk.iter().fold(false, |any, x| any | (*x != U::default())) {
+                    self.push_entries(first, chunk);
+                }
             }
+            self.push_entries((row.len() - rest.len()) as u32, rest);
             self.ends.push(self.values.len());
+        }
+    }
+
+    /// Appends those of the numbers of a row from column `first` on that are not 0.
+    fn push_entries(&mut self, first: u32, numbers: &[U]) {
+        for (j, x) in (first..).zip(numbers).filter(|(_, x)| **x != U::default()) {
+            self.values.push(*x);
+            self.columns.push(j);
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::num::threads::on_pool;
 use crate::num::{Block, Plan, Real, Workspace};
 use crate::run::Run;
 use crate::stats::{AnyGather, AnyPartial, Gather, of_type};
-use shards::{Buffers, MappedRows, MappedShard, Shards, Step, VALUES_PER_READ, lock};
+use shards::{Buffers, MappedRows, MappedShard, Shard, Shards, Step, VALUES_PER_READ, lock};
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::sync::Mutex;
@@ -101,39 +101,41 @@ impl<T: Real> Rows<'_, T> {
         };
         let (nodes, before) = (Mutex::new(Nodes::default()), first_row / plan.shard_rows as u64);
         let done = AtomicU64::new(0);
-        let work = || -> Result<()> {
-            let (mut buffers, mut workspace) = (Buffers::default(), Workspace::default());
-            while let Some(shard) = shards.take(&mut buffers)? {
-                let mut part = gather.zero_any(shards.p);
-                let mut first = shard.rows.start;
-                while first < shard.rows.end {
-                    let piece = shards.piece(&shard, first, most, &mut buffers)?;
-                    let start = first;
-                    for data in piece.chunks(plan.block_rows * shards.p) {
-                        let n = data.len() / shards.p;
-                        let weights = self.weights_of(first, n);
-                        let first_row = first_row + first;
-                        gather.add_any(
-                            part.as_mut(),
-                            Block { first_row, data, n_features: shards.p, weights },
-                            &mut workspace,
-                        );
-                        first += n as u64;
-                    }
-                    // Rows processed by all threads.
-                    let done = done.fetch_add(first - start, Ordering::Relaxed) + (first - start);
-                    run.sweep_progress(stage, done, shards.n_rows)?;
+        let sum = |shard: &Shard, buffers: &mut Buffers<T>, workspace: &mut Workspace<T>| -> Result<_> {
+            let mut part = gather.zero_any(shards.p);
+            let mut first = shard.rows.start;
+            while first < shard.rows.end {
+                let piece = shards.piece(shard, first, most, buffers)?;
+                let start = first;
+                for data in piece.chunks(plan.block_rows * shards.p) {
+                    let n = data.len() / shards.p;
+                    let weights = self.weights_of(first, n);
+                    let block = Block { first_row: first_row + first, data, n_features: shards.p, weights };
+                    gather.add_any(part.as_mut(), block, workspace);
+                    first += n as u64;
                 }
-                let pair = |index, height, part| lock(&nodes).pair(index, height, part);
-                merge_up(before + shard.number, 0, part, pair);
+                // Rows processed by all threads.
+                let done = done.fetch_add(first - start, Ordering::Relaxed) + (first - start);
+                run.sweep_progress(stage, done, shards.n_rows)?;
             }
-            Ok(())
+            Ok(part)
         };
-        match shards.threads(run) {
-            1 => work()?,
-            _ => on_threads(run.threads, &work)?,
+        let work = || {
+            let (mut buffers, mut workspace) = (Buffers::default(), Workspace::default());
+            while let Some(shard) = shards.take(&mut buffers) {
+                match sum(&shard, &mut buffers, &mut workspace) {
+                    Ok(part) => merge_up(before + shard.number, 0, part, |index, height, part| {
+                        lock(&nodes).pair(index, height, part)
+                    }),
+                    Err(e) => shards.fail(shard.number, e),
+                }
+            }
+        };
+        on_threads(shards.threads(run), run, &work);
+        match shards.failure() {
+            Some((_, e)) => Err(e),
+            None => Ok(nodes.into_inner().unwrap_or_else(|e| e.into_inner())),
         }
-        Ok(nodes.into_inner().unwrap_or_else(|e| e.into_inner()))
     }
 
     /// [`nodes`](Self::nodes) of sparse rows, one shard after the other, each by all threads. The sum over a right sibling is added to
@@ -208,37 +210,37 @@ impl<T: Real> Rows<'_, T> {
         let mut kept: Vec<(Buffers<T>, Workspace<T>)> = (0..threads).map(|_| Default::default()).collect();
         loop {
             let made = Mutex::new(BTreeMap::new());
-            // Shards are taken in their order, and one that is taken is completed: the first of those that fail is the same for any threads.
-            let wave = |(buffers, workspace): &mut (Buffers<T>, Workspace<T>)| -> Result<()> {
+            let wave = |(buffers, workspace): &mut (Buffers<T>, Workspace<T>)| {
                 for _ in 0..2 {
-                    let Some((shard, mapped)) = shards.mapped((width, entries), &f, buffers, workspace)?
-                    else {
-                        break;
-                    };
-                    let failed = mapped.is_err();
-                    lock(&made).insert(shard, mapped);
-                    if failed {
-                        break;
+                    match shards.mapped((width, entries), &f, buffers, workspace) {
+                        Some((shard, Ok(mapped))) => drop(lock(&made).insert(shard, mapped)),
+                        Some((shard, Err(e))) => shards.fail(shard, e),
+                        None => break,
                     }
                 }
-                Ok(())
             };
             match threads {
-                1 => wave(&mut kept[0])?,
-                _ => on_pool(run.threads, || parallel::try_each(kept.iter_mut(), wave))?,
+                1 => wave(&mut kept[0]),
+                _ => on_pool(run.threads, || parallel::each(kept.iter_mut(), wave)),
             }
-            let made = made.into_inner().unwrap_or_else(|e| e.into_inner());
-            if made.is_empty() {
-                return Ok(done);
-            }
-            for mapped in made.into_values() {
-                let MappedShard { n_rows, rows } = mapped?;
+            let (made, failed) = (made.into_inner().unwrap_or_else(|e| e.into_inner()), shards.failure());
+            let ended = made.is_empty();
+            // Those before the first shard that failed are delivered, for any number of threads.
+            let first_failed = failed.as_ref().map_or(u64::MAX, |(number, _)| *number);
+            for (_, MappedShard { n_rows, rows }) in
+                made.into_iter().filter(|(number, _)| *number < first_failed)
+            {
                 done += n_rows as u64;
                 match (rows, sink.entries()) {
                     (MappedRows::Entries(rows), Some(sink)) => sink.put_entries(rows)?,
                     (MappedRows::All(rows), _) => sink.put(&rows)?,
                     (MappedRows::Entries(_), None) => unreachable!("a sink keeps entries throughout a pass"),
                 }
+            }
+            match failed {
+                Some((_, e)) => return Err(e),
+                None if ended => return Ok(done),
+                None => {}
             }
             run.sweep_progress(stage, done, shards.n_rows)?;
         }
@@ -256,35 +258,31 @@ fn map_to_vec<T: Real, U: Real>(
 ) -> Result<Vec<U>> {
     let mut out = room(n * width);
     let parts = Mutex::new(shards.parts(&mut out.spare_capacity_mut()[..n * width], width));
-    let (done, failed) = (AtomicU64::new(0), Mutex::new(None));
-    // Shards are taken in their order, and one that is taken is completed: the first of those that fail is the same for any threads.
-    let next = |buffers: &mut Buffers<T>| -> Result<_> {
+    let done = AtomicU64::new(0);
+    let next = |buffers: &mut Buffers<T>| {
         let mut parts = lock(&parts);
-        let ended = lock(&failed).is_some();
-        Ok(if ended { None } else { shards.take(buffers)?.zip(parts.next()) })
+        shards.take(buffers).zip(parts.next())
     };
-    let work = || -> Result<()> {
+    let fill = |shard: &Shard, out: &mut [_], buffers: &mut Buffers<T>, workspace: &mut Workspace<T>| {
+        shards.each_block(shard, buffers, |at, block| {
+            // Set to 0 by blocks and not as a whole: the results of a block are then written to the cache.
+            let out = zeroed(&mut out[at * width..(at + block.n_rows()) * width]);
+            f(block, out, workspace)
+        })?;
+        let n = shard.rows.end - shard.rows.start;
+        let done = done.fetch_add(n, Ordering::Relaxed) + n;
+        run.sweep_progress(stage, done, shards.n_rows)
+    };
+    let work = || {
         let (mut buffers, mut workspace) = (Buffers::default(), Workspace::default());
-        while let Some((shard, out)) = next(&mut buffers)? {
-            let out = zeroed(out);
-            if let Err(e) = shards.map_blocks(&shard, (out, width), f, &mut buffers, &mut workspace) {
-                let mut failed = lock(&failed);
-                if failed.as_ref().is_none_or(|(number, _)| shard.number < *number) {
-                    *failed = Some((shard.number, e));
-                }
-                break;
+        while let Some((shard, out)) = next(&mut buffers) {
+            if let Err(e) = fill(&shard, out, &mut buffers, &mut workspace) {
+                shards.fail(shard.number, e);
             }
-            let n = shard.rows.end - shard.rows.start;
-            let done = done.fetch_add(n, Ordering::Relaxed) + n;
-            run.sweep_progress(stage, done, shards.n_rows)?;
         }
-        Ok(())
     };
-    match shards.threads(run) {
-        1 => work()?,
-        _ => on_threads(run.threads, &work)?,
-    }
-    if let Some((_, e)) = failed.into_inner().unwrap_or_else(|e| e.into_inner()) {
+    on_threads(shards.threads(run), run, &work);
+    if let Some((_, e)) = shards.failure() {
         return Err(e);
     }
     assert_eq!(done.into_inner(), n as u64, "the shards are all rows");
@@ -321,9 +319,12 @@ pub(crate) fn no_columns(stage: &str, origin: &str) -> Error {
     }
 }
 
-/// Runs `work` on `threads` threads at once and returns the first error.
-fn on_threads(threads: usize, work: &(dyn Fn() -> Result<()> + Sync)) -> Result<()> {
-    on_pool(threads, || parallel::on_every_thread(work))
+/// Runs `work` on all threads of the pool at once, or on this one if a single thread has work.
+fn on_threads(threads: usize, run: &Run<'_>, work: &(dyn Fn() + Sync)) {
+    match threads {
+        1 => work(),
+        _ => on_pool(run.threads, || parallel::on_every_thread(work)),
+    }
 }
 
 /// Refuses a gather of rows of another width.
@@ -342,7 +343,7 @@ pub(super) fn check_gather<T: Real>(gather: &dyn AnyGather<T>, n_features: usize
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{EntrySink, RowEntries, VecSink};
+    use crate::data::{EntrySink, Features, RowEntries, Source, Stream, VecSink};
 
     /// A sink that is not in memory, as files are not.
     struct InParts(Vec<f64>);
@@ -407,6 +408,54 @@ mod tests {
                 assert_eq!(rows.map(&run, "test", 2, sums, &mut found).unwrap(), n as u64);
                 assert!(found.0.values.iter().all(|x| *x != 0.0));
                 assert_eq!(found.0, entries);
+            }
+        }
+    }
+
+    /// Rows 0, 1, 2, ... of one column, of which those from row 100,000 on, in the seventh shard, cannot be read.
+    struct EndsEarly(u64);
+
+    impl Source<f64> for EndsEarly {
+        fn n_features(&self) -> usize {
+            1
+        }
+
+        fn n_rows(&self) -> Option<u64> {
+            None
+        }
+
+        fn stream(&self) -> Result<Box<dyn Stream<f64> + '_>> {
+            Ok(Box::new(EndsEarly(0)))
+        }
+    }
+
+    impl Stream<f64> for EndsEarly {
+        fn read(&mut self, _: usize, out: &mut Vec<f64>) -> Result<usize> {
+            if self.0 == 100_000 {
+                return Err(Error::corrupt_model("the file ends early"));
+            }
+            out.push(self.0 as f64);
+            self.0 += 1;
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn a_row_that_fails_is_reported_before_a_later_one_that_cannot_be_read() {
+        let rows = Rows::new(EndsEarly(0), Features::default(), "rows");
+        for threads in [1, 2, 3, 7] {
+            for fails_at in [10.0, 30_000.0, 1e9] {
+                let step = |block: Block<'_, f64>, _: &mut [f64], _: &mut Workspace<f64>| {
+                    std::thread::sleep(std::time::Duration::from_micros(200));
+                    if block.data.contains(&fails_at) { Err(Error::Interrupted) } else { Ok(()) }
+                };
+                let run = Run { threads, ..Run::default() };
+                let e = rows.map(&run, "test", 1, step, &mut InParts(Vec::new())).unwrap_err();
+                assert_eq!(
+                    matches!(e, Error::Interrupted),
+                    fails_at < 1e9,
+                    "{threads} threads, {fails_at}: {e}"
+                );
             }
         }
     }

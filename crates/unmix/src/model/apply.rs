@@ -49,11 +49,11 @@ impl Model {
                 });
             }
             let n_rows = SparseEncoder::new::<T>(mean, matrix).apply(sparse, run, "encoding", sink)?;
-            return Ok(Encoded { n_rows, unsolved: None });
+            return Ok(Encoded::solved(n_rows));
         }
         if let Some(sparse) = rows.sparse().filter(|_| encoder.codes().stored) {
             let n_rows = self.encode_cells(sparse, rows, run, sink)?;
-            return Ok(Encoded { n_rows, unsolved: None });
+            return Ok(Encoded::solved(n_rows));
         }
         let coder = ModelEncoder::of(self);
         let step = |block: Block<'_, T>, out: &mut [T], work: &mut Workspace<T>| {
@@ -62,7 +62,7 @@ impl Model {
             Ok(())
         };
         let n_rows = rows.map(run, "encoding", self.n_codes(), step, sink)?;
-        Ok(Encoded { n_rows, unsolved: coder.unsolved() })
+        Ok(coder.encoded(n_rows))
     }
 
     /// Codes of sparse rows whose observed cells are the stored entries.
@@ -92,12 +92,12 @@ impl Model {
         if self.code.codes().stored { rows.as_cells() } else { None }
     }
 
-    /// Replaces the missing cells (NaN) of rows by those of their reconstruction, and adds their number to `filled`; observed cells are
-    /// unchanged.
+    /// Replaces the missing cells (NaN) of rows by those of their reconstruction, and adds their number to `filled`, that of rows without an observed
+    /// cell to `unseen`; observed cells are unchanged.
     pub(crate) fn fill<T: Real>(
         &self,
         rows: &Rows<'_, T>,
-        filled: &AtomicU64,
+        (filled, unseen): (&AtomicU64, &AtomicU64),
         run: &Run<'_>,
         sink: &mut dyn Sink<f64>,
     ) -> Result<u64> {
@@ -115,7 +115,9 @@ impl Model {
             }
             Ok(())
         };
-        rows.map(run, "imputing", self.n_features, step, sink)
+        let n_rows = rows.map(run, "imputing", self.n_features, step, sink)?;
+        unseen.fetch_add(coder.unseen.load(Relaxed), Relaxed);
+        Ok(n_rows)
     }
 
     /// Reconstructs rows from `codes`, in order.
@@ -226,7 +228,7 @@ impl Model {
             Ok(())
         };
         let n_rows = rows.map(run, "reconstructing", self.n_features, step, sink)?;
-        Ok(Encoded { n_rows, unsolved: coder.unsolved() })
+        Ok(coder.encoded(n_rows))
     }
 
     /// Convergence measure of the code of every row: one number for each row, the quantity of [`Certificate`](super::Certificate).
@@ -306,23 +308,29 @@ impl Model {
     }
 }
 
-/// The encoder of a model for rows of one type, and the rows for which it did not converge.
+/// The encoder of a model for rows of one type, the rows for which it did not converge, and those without an observed cell.
 pub(super) struct ModelEncoder<'m, T> {
     model: &'m Model,
     pub(super) map: Box<dyn RowMap<T>>,
     unsolved: Mutex<Option<Unsolved>>,
+    unseen: AtomicU64,
 }
 
 impl<'m, T: Real> ModelEncoder<'m, T> {
     pub(super) fn of(model: &'m Model) -> Self {
-        Self { model, map: model.code.encode_map(), unsolved: Mutex::new(None) }
+        Self { model, map: model.code.encode_map(), unsolved: Mutex::new(None), unseen: 0.into() }
     }
 
-    /// Refuses numbers that are not finite, except NaN that represents a missing cell.
+    /// Refuses numbers that are not finite, except NaN that represents a missing cell; counts rows without an observed cell.
     pub(super) fn check(&self, stage: &str, rows: &Rows<'_, T>, block: &Block<'_, T>) -> Result<()> {
-        match self.model.code.codes().missing {
+        let codes = self.model.code.codes();
+        match codes.missing {
             true => rows.check_infinite(stage, block)?,
             false => rows.check_finite(stage, block)?,
+        }
+        if codes.missing && codes.sparse && block.n_features > 0 {
+            let unseen = block.rows().filter(|row| row.iter().all(|x| x.to_f64().is_nan())).count();
+            self.unseen.fetch_add(unseen as u64, Relaxed);
         }
         match self.model.code.encoder().least_cells() {
             0 => Ok(()),
@@ -345,8 +353,10 @@ impl<'m, T: Real> ModelEncoder<'m, T> {
         }
     }
 
-    fn unsolved(self) -> Option<Unsolved> {
-        self.unsolved.into_inner().unwrap_or_else(|e| e.into_inner())
+    /// The result for `n_rows` rows.
+    fn encoded(self, n_rows: u64) -> Encoded {
+        let unsolved = self.unsolved.into_inner().unwrap_or_else(|e| e.into_inner());
+        Encoded { n_rows, unsolved, unseen: self.unseen.into_inner() }
     }
 }
 

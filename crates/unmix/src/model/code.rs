@@ -336,16 +336,32 @@ pub struct Encoded {
     pub n_rows: u64,
     /// Rows for which the encoder did not converge.
     pub unsolved: Option<Unsolved>,
+    /// Number of rows without an observed cell, of encoders with sparse codes that accept missing cells: these codes are 0.
+    pub unseen: u64,
 }
 
 impl Encoded {
     /// The result for `n_rows` rows, all converged.
     pub fn solved(n_rows: u64) -> Self {
-        Self { n_rows, unsolved: None }
+        Self { n_rows, ..Self::default() }
     }
 
     /// Notes for the user about the result, in sentences.
     pub fn notes(&self) -> Vec<String> {
-        self.unsolved.iter().map(ToString::to_string).collect()
+        self.unsolved.iter().map(ToString::to_string).chain(self.note_on_unseen()).collect()
+    }
+
+    /// The note on rows without an observed cell, if there are any.
+    pub fn note_on_unseen(&self) -> Option<String> {
+        note_on_unseen(self.unseen, ["its code is 0", "their codes are 0"])
+    }
+}
+
+/// The note on `n` rows without an observed cell, with what follows for one and for several.
+pub(crate) fn note_on_unseen(n: u64, [one, several]: [&str; 2]) -> Option<String> {
+    match n {
+        0 => None,
+        1 => Some(format!("1 row has no observed cell, and {one}")),
+        n => Some(format!("{n} rows have no observed cell, and {several}")),
     }
 }

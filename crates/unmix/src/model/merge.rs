@@ -14,13 +14,15 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// Models of different methods or columns, models that do not store their sums, columns in different orders with a name twice.
+    /// Models of different methods or columns, models of a method that is not computed from sums ([`check_merge`](Self::check_merge)) or that do
+    /// not store their sums, columns in different orders with a name twice.
     pub fn merge(&self, right: &Self, run: &Run<'_>) -> Result<Self> {
         if self.method.key != right.method.key {
             let found =
                 format!("one was fitted by {} and the other by {}", self.method.key, right.method.key);
             return Err(refused(found, "merge models of one method"));
         }
+        self.check_merge()?;
         let order = order(&self.features, &right.features)?;
         let (Some(a), Some(b)) = (self.sums(), right.sums()) else {
             let which = if self.sums.is_none() { "the first" } else { "the second" };
@@ -33,6 +35,20 @@ impl Model {
         };
         let merged = (self.method.spec)(&self.settings)?.fit_sums(&a.merged(&b)?, &self.features, run)?;
         Ok(merged.with_pictures(self.report.run.pictures))
+    }
+
+    /// Refuses a model that cannot be merged however it is fitted: its method does not compute models from sums over rows.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for such a model; settings that its method does not have.
+    pub fn check_merge(&self) -> Result<()> {
+        let spec = (self.method.spec)(&self.settings)?;
+        match spec.takes_sums() {
+            true => Ok(()),
+            false => Err(refused(spec.not_merged().into(), "fit one model to the rows of both")
+                .of_method(self.method.key)),
+        }
     }
 }
 

@@ -61,6 +61,10 @@ pub trait Fit: Send + Sync {
     fn takes_sums(&self) -> bool {
         false
     }
+    /// Why two models cannot be merged, for methods that do not [take sums](Self::takes_sums).
+    fn not_merged(&self) -> &'static str {
+        "models of this method are not computed from sums over rows, which could be added"
+    }
     /// Whether `before` stores the state of a stream, which [`partial_fit`](Self::partial_fit) continues.
     fn continues(&self, before: &Model) -> bool {
         let _ = before;

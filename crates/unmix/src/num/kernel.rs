@@ -8,7 +8,7 @@ pub(crate) use means::{mean_of, means, merge_mean, two_parts};
 
 use super::parallel;
 use super::simd::SIMD_WIDTH;
-use super::{Real, widest};
+use super::{Real, as_type, widest};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
@@ -373,7 +373,7 @@ pub(crate) fn add_product_by_rows<T: Real>(
     scratch: &mut [T],
 ) {
     let [k, m, n] = size;
-    if let (Some(a), Some(b)) = (T::as_f64s(a), T::as_f64s(b)) {
+    if let (Some(a), Some(b)) = (as_type::<T, f64>(a), as_type::<T, f64>(b)) {
         let (a, b) = (MatRef::from_row_major_slice(a, k, n), MatRef::from_row_major_slice(b, m, n));
         let out = MatMut::from_row_major_slice_mut(total, k, m);
         return matmul(out, Accum::Add, a, b.transpose(), 1.0, Par::Seq);

@@ -38,6 +38,7 @@ pub use matrix::{Block, Matrix};
 pub(crate) use panels::{Panels, pack, pack_scaled, pack_transposed};
 pub use plan::Plan;
 pub use real::{Dtype, Real};
+pub(crate) use real::{as_type, as_type_mut};
 pub(crate) use simd::{dot, widest};
 pub(crate) use stored::{FillProgress, fill, fill_at_once};
 pub use stored::{Lines, Stored};

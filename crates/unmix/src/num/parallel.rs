@@ -4,8 +4,8 @@
 //! that is must not change a result. Outside a pool of this crate a loop runs on the calling thread. Parallel iterators would be compiled for
 //! every loop and each of its adapters; the synchronisation here is compiled once.
 
-use crate::error::Result;
-use std::sync::{Mutex, MutexGuard};
+use crate::error::{Error, Result};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 /// Calls `work` for every item.
 pub(crate) fn each<I: Send>(items: impl Iterator<Item = I> + Send, work: impl Fn(I) + Sync) {
@@ -63,27 +63,32 @@ pub(crate) fn map_with<I: Send, S, R: Send>(
 ///
 /// # Errors
 ///
-/// The first error, in time.
+/// That of the first item that fails, in their order. Items are taken in it, and one that is taken is completed: it is the same for any
+/// number of threads.
 pub(crate) fn try_each_with<I: Send, S>(
     items: impl Iterator<Item = I> + Send,
     own: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, I) -> Result<()> + Sync,
 ) -> Result<()> {
-    let failed = Mutex::new(None);
-    let items = items.take_while(|_| lock(&failed).is_none());
-    each_with(items, own, |own, item| {
+    let failed: Mutex<Option<(usize, Error)>> = Mutex::new(None);
+    let items = items.enumerate().take_while(|_| lock(&failed).is_none());
+    each_with(items, own, |own, (number, item)| {
         if let Err(e) = work(own, item) {
-            lock(&failed).get_or_insert(e);
+            let mut failed = lock(&failed);
+            if failed.as_ref().is_none_or(|(first, _)| number < *first) {
+                *failed = Some((number, e));
+            }
         }
     });
-    into_result(failed)
+    let failed = failed.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    failed.map_or(Ok(()), |(_, e)| Err(e))
 }
 
 /// [`each`], until an item fails.
 ///
 /// # Errors
 ///
-/// The first error, in time.
+/// That of the first item that fails, in their order.
 pub(crate) fn try_each<I: Send>(
     items: impl Iterator<Item = I> + Send,
     work: impl Fn(I) -> Result<()> + Sync,
@@ -110,22 +115,18 @@ pub(crate) fn n_threads() -> usize {
 }
 
 /// Runs `work` once on every thread of the current pool.
-///
-/// # Errors
-///
-/// The first error, in time.
-pub(crate) fn on_every_thread(work: &(dyn Fn() -> Result<()> + Sync)) -> Result<()> {
-    let failed = Mutex::new(None);
-    rayon::broadcast(|_| {
-        if let Err(e) = work() {
-            lock(&failed).get_or_insert(e);
-        }
-    });
-    into_result(failed)
+pub(crate) fn on_every_thread(work: &(dyn Fn() + Sync)) {
+    rayon::broadcast(|_| work());
 }
 
-fn into_result(failed: Mutex<Option<crate::Error>>) -> Result<()> {
-    failed.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).map_or(Ok(()), Err)
+/// The value in `cell`, made if there is none. It is made outside of the lock: a thread that waits for its own loop while it makes the value may
+/// begin other work of the pool, which may need the same value.
+pub(crate) fn made_once<V>(cell: &OnceLock<V>, make: impl FnOnce() -> V) -> &V {
+    if let Some(value) = cell.get() {
+        return value;
+    }
+    let value = make();
+    cell.get_or_init(|| value)
 }
 
 fn lock<V>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
@@ -135,7 +136,6 @@ fn lock<V>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
     use crate::num::threads::on_pool;
     use std::sync::Barrier;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -180,6 +180,17 @@ mod tests {
         let result = on_pool(2, || try_each(0..1000, work));
         assert!(matches!(result, Err(Error::Interrupted)));
         assert!(visited.into_inner() < 500);
+    }
+
+    #[test]
+    fn the_error_is_that_of_the_first_item_and_not_the_earliest() {
+        let both = Barrier::new(2);
+        let work = |i: usize| {
+            both.wait();
+            std::thread::sleep(std::time::Duration::from_millis(if i == 0 { 20 } else { 0 }));
+            Err(if i == 0 { Error::Interrupted } else { Error::corrupt_model("of item 1") })
+        };
+        assert!(matches!(on_pool(2, || try_each(0..2, work)), Err(Error::Interrupted)));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::any::TypeId;
 
 /// Name of a [`Real`] at run time.
 ///
@@ -121,8 +122,6 @@ pub trait Real:
     fn absolute(self) -> Self;
     /// Fused multiply-add: `self * factor + term`, rounded once.
     fn times_plus(self, factor: Self, term: Self) -> Self;
-    /// The same slice, if it is in double precision already.
-    fn as_f64s(numbers: &[Self]) -> Option<&[f64]>;
     /// Appends the little-endian bytes.
     fn write_le(self, out: &mut Vec<u8>);
     /// The vector as the variant of its type.
@@ -132,7 +131,7 @@ pub trait Real:
 }
 
 macro_rules! real {
-    ($t:ty, $dtype:expr, $variant:ident, $other:ident, $as_f64s:expr) => {
+    ($t:ty, $dtype:expr, $variant:ident, $other:ident) => {
         impl Real for $t {
             const DTYPE: Dtype = $dtype;
             #[inline(always)]
@@ -164,10 +163,6 @@ macro_rules! real {
             fn times_plus(self, factor: Self, term: Self) -> Self {
                 self.mul_add(factor, term)
             }
-            fn as_f64s(numbers: &[Self]) -> Option<&[f64]> {
-                let convert: fn(&[Self]) -> Option<&[f64]> = $as_f64s;
-                convert(numbers)
-            }
             fn write_le(self, out: &mut Vec<u8>) {
                 out.extend_from_slice(&self.to_le_bytes());
             }
@@ -183,5 +178,21 @@ macro_rules! real {
         }
     };
 }
-real!(f32, Dtype::F32, F32, F64, |_| None);
-real!(f64, Dtype::F64, F64, F32, |numbers| Some(numbers));
+real!(f32, Dtype::F32, F32, F64);
+real!(f64, Dtype::F64, F64, F32);
+
+/// The same numbers, if both types are one: code for two types then needs no copy that is converted.
+#[inline(always)]
+pub(crate) fn as_type<T: Real, C: Real>(numbers: &[T]) -> Option<&[C]> {
+    let is_same = TypeId::of::<T>() == TypeId::of::<C>();
+    // SAFETY: the types are the same.
+    is_same.then(|| unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast(), numbers.len()) })
+}
+
+/// [`as_type`] of numbers that are to be written.
+#[inline(always)]
+pub(crate) fn as_type_mut<T: Real, C: Real>(numbers: &mut [T]) -> Option<&mut [C]> {
+    let is_same = TypeId::of::<T>() == TypeId::of::<C>();
+    // SAFETY: the types are the same.
+    is_same.then(|| unsafe { std::slice::from_raw_parts_mut(numbers.as_mut_ptr().cast(), numbers.len()) })
+}

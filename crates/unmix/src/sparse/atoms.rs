@@ -1,9 +1,9 @@
 //! A dictionary, prepared for coding rows.
 
 use crate::num::simd::SIMD_WIDTH;
-use crate::num::{Matrix, Real, factor, kernel};
+use crate::num::{Matrix, Real, factor, kernel, parallel};
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 /// Maximum number of atoms for which the Gram matrix is stored.
@@ -30,7 +30,8 @@ pub struct Atoms<T> {
     /// The same in double precision, for matching pursuit.
     pub(super) gram_wide: Option<Vec<f64>>,
     pub(super) stride: usize,
-    n_duplicates: usize,
+    /// Every duplicate of an earlier atom, with the first of its copies.
+    duplicates: Vec<(usize, usize)>,
     lipschitz: OnceLock<f64>,
 }
 
@@ -51,7 +52,9 @@ impl<T: Real> Atoms<T> {
         let wide: Matrix<f64> = narrow.cast();
         let (m, stride) = (wide.rows(), wide.rows().next_multiple_of(SIMD_WIDTH));
         let squares: Vec<f64> = (0..m).map(|j| wide.row(j).iter().map(|x| x * x).sum::<f64>()).collect();
-        let duplicate = are_duplicates(&narrow);
+        let duplicates = duplicates_in(&narrow);
+        let mut duplicate = vec![false; m];
+        duplicates.iter().for_each(|&(j, _)| duplicate[j] = true);
         let each = |f: fn(f64) -> f64| -> Vec<T> {
             let of = |(s, duplicate): (&f64, &bool)| match *s >= T::DTYPE.least() && !duplicate {
                 true => T::from_f64(f(*s)),
@@ -76,7 +79,7 @@ impl<T: Real> Atoms<T> {
             gram: gram_wide.as_ref().map(|g| g.iter().map(|x| T::from_f64(*x)).collect()),
             gram_wide,
             stride,
-            n_duplicates: duplicate.iter().filter(|duplicate| **duplicate).count(),
+            duplicates,
             lipschitz: OnceLock::new(),
             narrow,
             wide,
@@ -127,7 +130,7 @@ impl<T: Real> Atoms<T> {
     /// `A' A` or `A A'`.
     pub fn lipschitz(&self) -> f64 {
         const SMALL_SIZE: usize = 512;
-        *self.lipschitz.get_or_init(|| {
+        *parallel::made_once(&self.lipschitz, || {
             let wide = &self.wide;
             let gram = match wide.rows() <= wide.cols() {
                 true => factor::multiply_transposed(wide, wide),
@@ -168,17 +171,27 @@ impl<T: Real> Atoms<T> {
         self.inverse.iter().map(|inverse| *inverse == T::default()).collect()
     }
 
+    /// Adds the codes of duplicates to those of their first copies: the product with the atoms stays the same.
+    pub(super) fn move_to_first_copies(&self, code: &mut [T]) {
+        for &(j, first) in &self.duplicates {
+            let z = std::mem::take(&mut code[j]);
+            code[first] += z;
+        }
+    }
+
     /// Number of duplicates of earlier atoms: their codes are 0.
     pub fn n_duplicates(&self) -> usize {
-        self.n_duplicates
+        self.duplicates.len()
     }
 }
 
-/// Whether each atom is a duplicate of an earlier one and not zero.
-fn are_duplicates<T: Real>(atoms: &Matrix<T>) -> Vec<bool> {
-    let mut seen = HashSet::new();
+/// The atoms that are duplicates of an earlier one and not zero, each with the first of its copies.
+fn duplicates_in<T: Real>(atoms: &Matrix<T>) -> Vec<(usize, usize)> {
+    let mut first = HashMap::new();
     let bits = |j: usize| atoms.row(j).iter().map(|x| (x.to_f64() + 0.0).to_bits()).collect::<Vec<u64>>();
     (0..atoms.rows())
-        .map(|j| !seen.insert(bits(j)) && atoms.row(j).iter().any(|x| *x != T::default()))
+        .filter(|&j| atoms.row(j).iter().any(|x| *x != T::default()))
+        .map(|j| (j, *first.entry(bits(j)).or_insert(j)))
+        .filter(|(j, first)| j != first)
         .collect()
 }

@@ -10,7 +10,7 @@
 use super::Atoms;
 use super::lasso::Row;
 use super::rows::{self, RowWork, Work};
-use crate::num::{Matrix, Real, factor, widest};
+use crate::num::{Matrix, Real, as_type, factor, widest};
 
 /// The homotopy from the smallest alpha for which all codes are 0 down to `alpha`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,7 +65,7 @@ impl Lars {
 
     fn follow<T: Real>(&self, atoms: &Atoms<T>, row: Row<'_, T>, code: &mut [T], _: &mut RowWork<T>) -> u64 {
         code.fill(T::default());
-        let b: Vec<f64> = match T::as_f64s(row.b) {
+        let b: Vec<f64> = match as_type::<T, f64>(row.b) {
             Some(b) => b.to_vec(),
             None => correlations(atoms, row.x),
         };

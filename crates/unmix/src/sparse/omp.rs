@@ -17,7 +17,7 @@ use super::Atoms;
 use super::lasso::Row;
 use super::rows::{self, RowWork, Work};
 use crate::num::simd::SIMD_WIDTH;
-use crate::num::{Dtype, Real};
+use crate::num::{Dtype, Real, as_type};
 
 /// Stopping rule of the pursuit of a row: a number of atoms or a squared error, whichever is reached first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -160,7 +160,7 @@ impl<T: Real> Pursuit<T> {
         let (n, at) = (self.taken.len(), self.factor.len());
         self.factor.resize(at + n + 1, 0.0);
         let (before, w) = self.factor.split_at_mut(at);
-        match T::as_f64s(&self.v) {
+        match as_type::<T, f64>(&self.v) {
             Some(v) => {
                 for i in 0..n {
                     w[i] = v[i * atoms.stride + j];

@@ -55,11 +55,16 @@ impl Proximal {
             codes,
             work,
             #[inline(always)]
-            |row, code, work| match &atoms.gram {
-                Some(gram) => {
-                    self.solve(atoms, &mut WithGram { atoms, gram, b: row.b }, row, code, step, work)
-                }
-                None => self.solve(atoms, &mut WithoutGram::new(atoms, row), row, code, step, work),
+            |row, code, work| {
+                let n = match &atoms.gram {
+                    Some(gram) => {
+                        self.solve(atoms, &mut WithGram { atoms, gram, b: row.b }, row, code, step, work)
+                    }
+                    None => self.solve(atoms, &mut WithoutGram::new(atoms, row), row, code, step, work),
+                };
+                // With the Gram matrix, equal atoms have equal steps.
+                atoms.move_to_first_copies(code);
+                n
             },
         )
     }

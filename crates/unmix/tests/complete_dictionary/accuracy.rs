@@ -18,8 +18,11 @@ fn predicted(p: usize, n: usize, share: f64) -> f64 {
 
 const SEEDS: u64 = 5;
 
-/// Every atom is found in `n` rows of `p` columns, and the error is the predicted one where enough codes are not 0.
-fn recovered(p: usize, share: f64, n: usize) {
+/// Every atom is found in `n` rows of `p` columns, the error is the predicted one where enough codes are not 0, and the median of the numbers of
+/// steps is at most 1.5 times `counted`: that of shifted steps in table 17.6; of the combination with plain steps where section 6.1 states it (24, 15
+/// and 19, in 8000 rows), which this search is; of plain steps alone in cells in which it needs more than 1.5 times the shifted ones (18 against 11 in
+/// 25 columns and 8000 rows), or may need as many.
+fn recovered((p, share, n): (usize, f64, usize), counted: f64) {
     let (mut errors, mut steps) = (Vec::new(), Vec::new());
     for seed in 0..SEEDS {
         let made = orthogonal(p, n, share, 0.0, seed);
@@ -32,23 +35,24 @@ fn recovered(p: usize, share: f64, n: usize) {
     if n as f64 * share >= 800.0 && law <= 0.02 {
         assert!((0.85..=1.2).contains(&(error / law)), "{p} {share} {n}: {error:e} of {law:e}");
     }
-    assert!(median(steps) <= 60.0);
+    let steps = median(steps);
+    assert!(steps <= 1.5 * counted, "{p} {share} {n}: {steps} steps, {counted} in the table");
 }
 
 #[test]
 fn every_atom_is_found_in_enough_rows_with_errors_as_predicted() {
-    for (p, share, n) in [
-        (25, 0.1, 2000),
-        (25, 0.3, 2000),
-        (25, 0.1, 8000),
-        (25, 0.3, 8000),
-        (25, 0.5, 8000),
-        (50, 0.1, 2000),
-        (50, 0.1, 8000),
-        (50, 0.3, 8000),
-        (50, 0.5, 8000),
+    for (cell, counted) in [
+        ((25, 0.1, 2000), 16.0),
+        ((25, 0.3, 2000), 18.0),
+        ((25, 0.1, 8000), 11.0),
+        ((25, 0.3, 8000), 23.0),
+        ((25, 0.5, 8000), 24.0),
+        ((50, 0.1, 2000), 27.0),
+        ((50, 0.1, 8000), 12.0),
+        ((50, 0.3, 8000), 15.0),
+        ((50, 0.5, 8000), 19.0),
     ] {
-        recovered(p, share, n);
+        recovered(cell, counted);
     }
 }
 
@@ -58,18 +62,18 @@ fn every_atom_is_found_in_many_rows_and_columns_with_errors_as_predicted() {
     if !in_all("every_atom_is_found_in_many_rows_and_columns_with_errors_as_predicted") {
         return;
     }
-    for (p, share, n) in [
-        (25, 0.1, 32_000),
-        (25, 0.3, 32_000),
-        (25, 0.5, 32_000),
-        (50, 0.1, 32_000),
-        (50, 0.3, 32_000),
-        (50, 0.5, 32_000),
-        (100, 0.1, 8000),
-        (100, 0.3, 8000),
-        (100, 0.3, 32_000),
+    for (cell, counted) in [
+        ((25, 0.1, 32_000), 10.0),
+        ((25, 0.3, 32_000), 21.0),
+        ((25, 0.5, 32_000), 36.0),
+        ((50, 0.1, 32_000), 11.0),
+        ((50, 0.3, 32_000), 25.0),
+        ((50, 0.5, 32_000), 45.0),
+        ((100, 0.1, 8000), 14.0),
+        ((100, 0.3, 8000), 37.0),
+        ((100, 0.3, 32_000), 33.0),
     ] {
-        recovered(p, share, n);
+        recovered(cell, counted);
     }
 }
 

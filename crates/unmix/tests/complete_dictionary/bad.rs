@@ -102,6 +102,18 @@ fn codes_that_are_not_sparse_are_reported() {
 }
 
 #[test]
+fn small_batches_are_reported() {
+    let made = oblique((3000, 6, 6), 0.3, 2);
+    let model =
+        |batch_size| fit(&CompleteDictionary { batch_size: Some(batch_size), ..Default::default() }, &made.x);
+    assert!(warned(&model(119), "batch_size=119 is small for 6 atoms: with batches of fewer than 120 rows"));
+    // A batch of all rows is no batch.
+    for enough in [120, 3000] {
+        assert!(!warned(&model(enough), "batch_size"), "{enough}");
+    }
+}
+
+#[test]
 fn few_rows_are_reported() {
     let model = |n| fit(&CompleteDictionary::default(), &orthogonal(25, n, 0.3, 0.0, 4).x);
     assert!(warned(&model(500), "500 rows are few for 25 atoms"));

@@ -2,7 +2,7 @@
 
 use super::*;
 use unmix::internal::num::random::Stream;
-use unmix::power::{Image, PowerIteration, PowerMap, Projection, Shift};
+use unmix::power::{Contrast, Contrasted, Image, PowerIteration, PowerMap, Projection, Shift};
 use unmix::{Result, Run};
 
 /// `E[y³ x']` of the Bernoulli-Gaussian model, in its own coordinates: `3 (1 - share) / share w³ + 3 w`; without rows, `w³`.
@@ -65,6 +65,47 @@ fn steps_by_slopes_and_steps_without_rows_are_of_third_order() {
         let found = distances(Population { share }, 0.01, shift, 2);
         // Each entry off the diagonal becomes its third power, so the norm falls far below its square.
         assert!(found[1] < 0.05 * found[0].powi(2) && found[2] < 1e-9, "{found:?}");
+    }
+}
+
+/// `expm(t S) W`, by its series.
+fn turned(s: &Matrix<f64>, t: f64, w: &Matrix<f64>) -> Matrix<f64> {
+    let (mut term, mut sum) = (w.clone(), w.clone());
+    for n in 1..20 {
+        let next = factor::multiply(s, &term);
+        term = Matrix::from_fn(w.rows(), w.cols(), |i, j| next[(i, j)] * t / f64::from(n));
+        sum = Matrix::from_fn(w.rows(), w.cols(), |i, j| sum[(i, j)] + term[(i, j)]);
+    }
+    sum
+}
+
+/// On the orthogonal group the derivative of the objective along `expm(t S) W`, `S` antisymmetric, is the inner product of `S` with the antisymmetric
+/// part of `E[g(y) x'] W'`: the gradient whose largest entry the search bounds.
+#[test]
+fn the_gradient_on_the_orthogonal_group_is_that_of_differences_along_geodesics() {
+    let (p, h) = (6, 1e-3);
+    let (x, run) = (orthogonal(p, 3000, 0.3, 0.1, 5).x, Run::default());
+    let rows = Rows::from_slice(x.as_slice(), p).unwrap();
+    let normal = |stream: u64| {
+        let draws = Stream::new(9, stream);
+        Matrix::from_fn(p, p, |i, j| draws.normal((i * p + j) as u64))
+    };
+    let w = factor::polar_rows(&normal(0)).unwrap();
+    for contrast in [Contrast::Cube, Contrast::AbsCube, Contrast::LogCosh(1.0)] {
+        let mut map = Contrasted::new(&rows, contrast, &run);
+        let image = map.apply(&w).unwrap().unwrap();
+        let along = factor::multiply_transposed(&image.direction, &w);
+        for stream in 1..6 {
+            let a = normal(stream);
+            let skew = Matrix::from_fn(p, p, |i, j| 0.1 * (a[(i, j)] - a[(j, i)]));
+            let each = (0..p * p).map(|at| (at / p, at % p));
+            let want: f64 = each.map(|(i, j)| skew[(i, j)] * 0.5 * (along[(i, j)] - along[(j, i)])).sum();
+            let mut at = |t: f64| map.apply(&turned(&skew, t, &w)).unwrap().unwrap().objective;
+            // Central differences of fourth order.
+            let found = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h);
+            let size = want.abs().max(1e-3 * image.objective.abs());
+            assert!((found - want).abs() <= 1e-7 * size, "{contrast:?}: {found:e} and {want:e}");
+        }
     }
 }
 

@@ -25,6 +25,7 @@ fn invalid_settings_and_rows_are_refused() {
         message(json!({"alpha": -0.5}), &x, 5).starts_with("alpha must be finite and positive, got -0.5")
     );
     assert!(message(json!({"alpha": 0.0}), &x, 5).starts_with("alpha must"));
+    assert!(message(json!({"alpha": "cv"}), &x, 5).starts_with("alpha"));
     assert!(message(json!({"batch_size": 0}), &x, 5).starts_with("batch_size must be at least 1"));
     assert!(matches!(fit(json!({}), &x[..5], 5), Err(Error::TooFewRows { need: 2, got: 1, .. })));
     assert!(matches!(fit(json!({}), &[0.0; 100], 5), Err(Error::NoVariance { .. })));

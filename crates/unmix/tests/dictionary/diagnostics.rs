@@ -1,10 +1,11 @@
 //! Properties of a fit: norms, usage, the objective, duality gaps of codes, first-order conditions.
 
 use super::{diagnostic, made};
-use crate::made::{dot, encode, falling, numbers, on_threads, settings, try_fit};
+use crate::made::{dot, encode, falling, numbers, on_threads, settings, try_fit, warned};
 use serde_json::{Value, json};
 use unmix::data::VecSink;
-use unmix::{Matrix, Model, Rows};
+use unmix::model::Tensor;
+use unmix::{AnyRows, Dtype, Matrix, Model, Rows};
 
 fn fit(given: Value, x: &[f64], p: usize) -> Model {
     try_fit("dictionary", &settings(given), x, p).unwrap()
@@ -113,6 +114,25 @@ fn unused_atoms_are_replaced_except_in_the_last_epochs() {
     assert_eq!(diagnostic(&one, "replaced"), 0);
     let warned = one.report().warnings.iter().any(|w| w.contains("used by no code in the last epoch"));
     assert_eq!(warned, diagnostic(&one, "dead_units") > 0);
+}
+
+#[test]
+fn pairs_of_nearly_parallel_atoms_are_counted() {
+    let (x, atoms) = made(300, 7);
+    // The first two are equal, the last two opposite; with this alpha every code is 0, and the atoms stay.
+    let (from, sign) = ([0, 0, 1, 2, 3, 3], [1.0, 1.0, 1.0, 1.0, 1.0, -1.0]);
+    let twice = Matrix::from_fn(6, 20, |i, c| sign[i] * atoms[(from[i], c)]);
+    let given = [("dict_init".to_string(), Tensor::matrix(&twice, Dtype::F64))].into_iter().collect();
+    let settings = settings(json!({"alpha": 1000.0, "max_epochs": 1}));
+    let mut rows = AnyRows::F64(Rows::from_slice(&x, 20).unwrap());
+    let model = unmix::fit_given("dictionary", &settings, given, &mut rows, &on_threads(1)).unwrap();
+    assert_eq!(diagnostic(&model, "similar_pairs"), 2);
+    assert!(warned(&model, "2 pairs of atoms have a cosine above 0.99"), "{:?}", model.report().warnings);
+    let learned = fit(json!({"n_components": 30, "alpha": 0.1}), &x, 20);
+    let atoms = learned.tensor("components").unwrap().to_matrix();
+    let cosine = |i: usize, j: usize| dot(atoms.row(i), atoms.row(j)).abs();
+    let pairs = (0..30).flat_map(|i| (0..i).map(move |j| (i, j))).filter(|&(i, j)| cosine(i, j) > 0.99);
+    assert_eq!(diagnostic(&learned, "similar_pairs"), pairs.count() as u64);
 }
 
 #[test]

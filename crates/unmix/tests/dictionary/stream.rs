@@ -151,6 +151,8 @@ fn rows_and_settings_that_do_not_fit_a_stream_are_refused() {
     // Two dictionaries have different atoms, so sums over their codes cannot be added.
     let merged = model.merge(&model, &Run::default()).map(|_| ()).unwrap_err().to_string();
     assert!(merged.contains("merging two models is not possible"), "{merged}");
+    assert!(merged.contains("sums over codes of different atoms cannot be added"), "{merged}");
+    assert!(pca.check_merge().is_ok() && model.check_merge().is_err());
 }
 
 #[test]

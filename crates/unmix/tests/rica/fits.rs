@@ -14,13 +14,7 @@ fn the_same_bits_for_any_number_of_threads_and_from_a_file() {
     fn check<T: Real>(x: &[T], p: usize, spec: &Rica) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.npy");
-        match T::as_f64s(x) {
-            Some(x) => write_npy(&path, x, &[p]).unwrap(),
-            None => {
-                write_npy(&path, &crate::made::wide(x).iter().map(|&v| v as f32).collect::<Vec<f32>>(), &[p])
-                    .unwrap()
-            }
-        }
+        write_npy(&path, x, &[p]).unwrap();
         let want = bits(&spec.fit(&mut Rows::from_slice(x, p).unwrap(), &on_threads(1)).unwrap());
         for threads in [2, 3, 7] {
             let found = spec.fit(&mut Rows::from_slice(x, p).unwrap(), &on_threads(threads)).unwrap();

@@ -87,6 +87,39 @@ fn a_penalty_under_which_every_unit_is_dead_gives_a_warning() {
     assert!(crate::made::warned(&model, all), "{:?}", model.report().warnings);
 }
 
+/// New rows are encoded by a threshold from the batches of the last epoch, in which the parameters may still change.
+#[test]
+fn a_number_of_active_units_that_differs_from_the_request_gives_a_warning() {
+    let (x, _) = toy(600, 1);
+    for (activation, max_epochs, differs) in [
+        (Activation::BatchTopk, 1, true),
+        (Activation::BatchTopk, 5, false),
+        // At most so many by definition.
+        (Activation::Topk, 1, false),
+    ] {
+        let spec = SparseAutoencoder {
+            n_components: Some(128),
+            activation,
+            l0: L0::Number(4),
+            learning_rate: LearningRate::Number(0.03),
+            batch_size: 64,
+            max_epochs,
+            ..Default::default()
+        };
+        let model = fit(&spec, &x, 32, 0);
+        let reached = super::diagnostic(&model, "l0");
+        let warnings = &model.report().warnings;
+        let said =
+            format!("{reached:.1} units are active per row, but l0=4 was requested; choose more epochs");
+        assert_eq!(crate::made::warned(&model, &said), differs, "{activation:?} {reached}: {warnings:?}");
+        assert!(
+            activation == Activation::Topk || ((reached / 4.0 - 1.0).abs() > 0.25) == differs,
+            "{reached}"
+        );
+        assert!(!crate::made::warned(&model, "set alpha"), "{warnings:?}");
+    }
+}
+
 #[test]
 fn codes_that_reconstruct_rows_worse_than_their_mean_give_a_warning() {
     let (x, _) = toy(300, 1);

@@ -47,6 +47,19 @@ fn a_stream_may_begin_with_constant_rows() {
     }
 }
 
+/// No learning rate would help.
+#[test]
+fn a_stream_of_constant_rows_has_a_warning_with_the_cause() {
+    let spec = SparseAutoencoder { n_components: Some(40), ..SparseAutoencoder::default() };
+    let model = added(&spec, None, &vec![1.0; 1100 * 32], 2);
+    let want = "every unit is dead: the first rows, by which all are centred and scaled, do not vary; begin with rows that vary";
+    assert!(crate::made::warned(&model, want), "{:?}", model.report().warnings);
+    assert!(!crate::made::warned(&model, "learning_rate"), "{:?}", model.report().warnings);
+    // Rows that vary follow: units are active.
+    let on = added(&spec, Some(&model), &toy(1000, 1).0, 2);
+    assert!(!crate::made::warned(&on, "every unit is dead"), "{:?}", on.report().warnings);
+}
+
 /// With a learning rate that hardly moves anything.
 #[test]
 fn a_stream_continues_from_a_fit() {

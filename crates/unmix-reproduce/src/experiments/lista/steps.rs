@@ -16,6 +16,9 @@ const ALPHA: f64 = 0.3;
 
 /// Numbers of training and test rows; 80 batches of 100 rows an epoch.
 const OBJECTIVE_ROWS: [usize; 2] = [8000, 1000];
+/// Columns and atoms, also of the quick form: training of the steps alone takes seconds.
+const P: usize = 50;
+const M: usize = 100;
 
 /// Published excess of the objective of the chapter over its minimum, after steps of ISTA, steps of FISTA, and learned steps.
 fn published(depth: usize) -> [&'static str; 3] {
@@ -28,14 +31,27 @@ fn published(depth: usize) -> [&'static str; 3] {
     }
 }
 
+/// Maximum excess of learned steps: the published one and half as much again, because draws and stages of training differ.
+fn most_excess(depth: usize) -> Option<f64> {
+    match depth {
+        4 => Some(1.5 * 0.0055),
+        8 => Some(1.5 * 8.2e-4),
+        _ => None,
+    }
+}
+
 /// Networks of which only the step lengths are learned, for the objective of the lasso.
 pub(super) fn learned_steps(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -> Result<()> {
     let [n, test] = OBJECTIVE_ROWS;
-    let made = sparse_codes((n + test, plan.p, plan.m), NONZERO_SHARE, 0.0, 11)?;
+    lab.note(format!(
+        "Learned steps: {n} training rows and {test} test rows of {P} numbers, {M} atoms, alpha = {ALPHA} of the least that makes every code 0; at 4 and 8 layers \
+         at most 1.5 times the published excess of the objective."
+    ))?;
+    let made = sparse_codes((n + test, P, M), NONZERO_SHARE, 0.0, 11)?;
     let correlations = factor::multiply_transposed(&made.x, &made.atoms);
     let largest = |i: usize| correlations.row(i).iter().fold(1e-9, |most: f64, c| most.max(c.abs()));
     let scales: Vec<f64> = (0..n + test).map(largest).collect();
-    let x = Matrix::from_fn(n + test, plan.p, |i, c| made.x[(i, c)] / scales[i]);
+    let x = Matrix::from_fn(n + test, P, |i, c| made.x[(i, c)] / scales[i]);
     let (held, train) = (x.rows_from(n), x.top_rows(n));
     let least = minimum(&made.atoms, &held);
     let lipschitz = Atoms::<f64>::new(&made.atoms).lipschitz();
@@ -45,7 +61,7 @@ pub(super) fn learned_steps(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -
     for &depth in plan.depths {
         let mut settings = json!({"cell": "step", "alpha": ALPHA, "n_layers": depth, "batch_size": 100});
         settings["max_epochs"] = plan.step_epochs.into();
-        let mut rows = AnyRows::F64(Rows::from_slice(train.as_slice(), plan.p)?);
+        let mut rows = AnyRows::F64(Rows::from_slice(train.as_slice(), P)?);
         let dictionary = [("dictionary", &made.atoms)];
         let model = Lab::fit_given("lista", settings.clone(), &dictionary, &mut rows, &lab.run_of(0, None))?;
         let tables = by_layer(lab, (&held, None), &made.atoms, &settings, Some(&model))?;
@@ -53,11 +69,16 @@ pub(super) fn learned_steps(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -
         // The objective of the chapter is twice that of alpha.
         let above = |of: &str| 2.0 * (weighted(&tables, &weights, of, "objective")[depth - 1] - least);
         let found = [above("ista"), above("fista"), above("")];
-        let known = if quick { [""; 3] } else { published(depth) };
+        let known = published(depth);
         let name = |of: &str| format!("{depth} layers, {of}: F - F*");
         lab.beside(name("ISTA"), found[0], known[0], OTHER_DRAWS)?;
         lab.beside(name("FISTA"), found[1], known[1], RESTARTED)?;
-        lab.check(name("learned steps"), found[2], known[2], "below FISTA", found[2] < found[1])?;
+        let (most, mut condition) = (most_excess(depth), String::from("below FISTA"));
+        if let Some(most) = most {
+            condition += &format!(", at most {}", shown(most));
+        }
+        let holds = found[2] < found[1] && most.is_none_or(|most| found[2] <= most);
+        lab.check(name("learned steps"), found[2], known[2], &condition, holds)?;
         points.iter_mut().zip(found).for_each(|(line, y)| line.push((depth as f64, y)));
         let steps = model.tensor("layer_steps").map(Tensor::f64s).unwrap_or_default();
         let steps: Vec<f64> = steps.iter().map(|t| t * lipschitz).collect();

@@ -2,7 +2,7 @@
 
 use super::no_columns;
 use crate::data::{RandomAccess, RowEntries, Rows, Stream};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::num::{Block, Plan, Real, Workspace};
 use crate::run::Run;
 use std::sync::Mutex;
@@ -16,9 +16,10 @@ pub(super) struct Shards<'a, T: Real> {
     plan: Plan,
     pub(super) n_rows: Option<u64>,
     pub(super) random: Option<&'a dyn RandomAccess<T>>,
-    /// The number of the next shard, and the reader if shards cannot be read by number. `None` after a failed read or at the end of
-    /// the rows.
+    /// The number of the next shard, and the reader if shards cannot be read by number. `None` at the end of the rows.
     state: Mutex<(Option<u64>, Option<Forward<'a, T>>)>,
+    /// The error of the first of the shards that failed, and its number.
+    failed: Mutex<Option<(u64, Error)>>,
 }
 
 /// What computes the results for a block.
@@ -39,7 +40,22 @@ impl<'a, T: Real> Shards<'a, T> {
             n_rows: rows.n_rows(),
             random,
             state: Mutex::new((Some(0), stream)),
+            failed: Mutex::new(None),
         })
+    }
+
+    /// Keeps the error of a shard, unless an earlier one has failed; after it no further shard is taken.
+    pub(super) fn fail(&self, number: u64, error: Error) {
+        let mut failed = lock(&self.failed);
+        if failed.as_ref().is_none_or(|(first, _)| number < *first) {
+            *failed = Some((number, error));
+        }
+    }
+
+    /// The first shard that failed, and its error. Shards are taken in their order, and one that is taken is completed: the first of those
+    /// that fail is the same for any number of threads.
+    pub(super) fn failure(&self) -> Option<(u64, Error)> {
+        lock(&self.failed).take()
     }
 
     /// No more threads than shards.
@@ -48,19 +64,22 @@ impl<'a, T: Real> Shards<'a, T> {
         run.threads.clamp(1, shards.max(1))
     }
 
-    /// Takes the next shard. If rows cannot be read by number, they are read into `buffers` now.
-    pub(super) fn take(&self, buffers: &mut Buffers<T>) -> Result<Option<Shard>> {
+    /// Takes the next shard, unless one has failed. If rows cannot be read by number, they are read into `buffers` now.
+    pub(super) fn take(&self, buffers: &mut Buffers<T>) -> Option<Shard> {
+        if lock(&self.failed).is_some() {
+            return None;
+        }
         let size = self.plan.shard_rows;
         let mut state = lock(&self.state);
-        let Some(number) = state.0 else { return Ok(None) };
+        let number = state.0?;
         let start = number * size as u64;
         if let Some(random) = self.random {
             let n = random.n_rows();
             if start >= n {
-                return Ok(None);
+                return None;
             }
             state.0 = Some(number + 1);
-            return Ok(Some(Shard { number, rows: start..(start + size as u64).min(n) }));
+            return Some(Shard { number, rows: start..(start + size as u64).min(n) });
         }
         // A source may return fewer rows than requested; a shard is always filled up.
         buffers.rows.clear();
@@ -72,9 +91,12 @@ impl<'a, T: Real> Shards<'a, T> {
             (Ok(()), true) => Some(number + 1),
             _ => None,
         };
-        filled?;
+        if let Err(e) = filled {
+            self.fail(number, e);
+            return None;
+        }
         let n = (buffers.rows.len() / self.p) as u64;
-        Ok(if n == 0 { None } else { Some(Shard { number, rows: start..start + n }) })
+        if n == 0 { None } else { Some(Shard { number, rows: start..start + n }) }
     }
 
     /// Rows of a shard from `first` on, read into `buffers` or borrowed: about `most` numbers, a whole number of blocks unless they
@@ -93,10 +115,7 @@ impl<'a, T: Real> Shards<'a, T> {
             return Ok(lent);
         }
         buffers.rows.resize((rows.end - rows.start) as usize * self.p, T::default());
-        if let Err(e) = random.read(rows, 0..self.p, &mut buffers.rows, &mut buffers.raw) {
-            lock(&self.state).0 = None;
-            return Err(e);
-        }
+        random.read(rows, 0..self.p, &mut buffers.rows, &mut buffers.raw)?;
         Ok(&buffers.rows)
     }
 }
@@ -109,8 +128,8 @@ impl<T: Real> Shards<'_, T> {
         f: &Step<'_, T, U>,
         buffers: &mut Buffers<T>,
         workspace: &mut Workspace<T>,
-    ) -> Result<Option<(u64, Result<MappedShard<U>>)>> {
-        let Some(taken) = self.take(buffers)? else { return Ok(None) };
+    ) -> Option<(u64, Result<MappedShard<U>>)> {
+        let taken = self.take(buffers)?;
         let n_rows = (taken.rows.end - taken.rows.start) as usize;
         let rows = match entries {
             true => self.entries_of(&taken, width, f, buffers, workspace).map(MappedRows::Entries),
@@ -120,7 +139,7 @@ impl<T: Real> Shards<'_, T> {
                     .map(|()| MappedRows::All(out))
             }
         };
-        Ok(Some((taken.number, rows.map(|rows| MappedShard { n_rows, rows }))))
+        Some((taken.number, rows.map(|rows| MappedShard { n_rows, rows })))
     }
 
     /// The entries that are not 0 of the results for a shard, of which those of one block are in memory at a time.
@@ -149,7 +168,7 @@ impl<T: Real> Shards<'_, T> {
     }
 
     /// Calls `f` for every block of a shard with its part of the results, of `width` numbers for a row.
-    pub(super) fn map_blocks<U: Real>(
+    fn map_blocks<U: Real>(
         &self,
         taken: &Shard,
         (out, width): (&mut [U], usize),
@@ -164,7 +183,7 @@ impl<T: Real> Shards<'_, T> {
     }
 
     /// Calls `then` for every block of a shard, with the number of the rows of the shard before it.
-    fn each_block(
+    pub(super) fn each_block(
         &self,
         taken: &Shard,
         buffers: &mut Buffers<T>,

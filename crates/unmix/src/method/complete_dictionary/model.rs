@@ -18,6 +18,9 @@ use serde_json::json;
 /// `1 / (3 n (1 - share)²)` of an entry, where a row of filters is near its atom.
 const LEAST_ROWS_PER_ATOM: f64 = 27.0;
 
+/// Rows of a batch for each atom below which the first epoch may not end near the atoms.
+const LEAST_BATCH_PER_ATOM: usize = 20;
+
 /// Maximum number of atoms that a warning lists; for more it gives their number.
 const MOST_LISTED_ATOMS: usize = 12;
 
@@ -45,6 +48,7 @@ impl CompleteDictionary {
         // In decreasing order of use.
         let arranged = Arrangement::by_variance(&usage, &atoms, dtype.eps());
         let ordered = arranged.values(&kurtosis);
+        report.warnings.extend(self.small_batches(k, rows.n_rows()));
         report.warnings.extend(not_peaked(&ordered, spread.n, coordinates.k()));
         report.warnings.extend(few_rows(&ordered, spread.n));
         let filters = match coordinates.white {
@@ -63,6 +67,20 @@ impl CompleteDictionary {
         let tensors = described.tensors(dtype, own);
         report.end(run);
         Model::fitted(&METHOD, as_map(self), rows.features().clone(), 0, tensors, report)
+    }
+
+    /// A warning about batches of too few of `n_rows` rows for `k` atoms.
+    fn small_batches(&self, k: usize, n_rows: Option<u64>) -> Option<String> {
+        let size = self
+            .batch_size
+            .filter(|size| self.algorithm == Algorithm::Msp && (*size as u64) < n_rows.unwrap_or(0))?;
+        let need = LEAST_BATCH_PER_ATOM * k;
+        (size < need).then(|| {
+            format!(
+                "batch_size={size} is small for {k} atoms: with batches of fewer than {need} rows, {LEAST_BATCH_PER_ATOM} for each atom, the first epoch may not lead to \
+                 the atoms"
+            )
+        })
     }
 
     /// How the search ended, for rows of `p` numbers.

@@ -276,6 +276,7 @@ impl DictionaryLearning {
             ("dead_units", json!(found.dead)),
             ("replaced", json!(found.replaced)),
             ("coherence", json!(coherence.map(|_| most))),
+            ("similar_pairs", json!(coherence.map(|_| alike))),
         ] {
             report.diagnostics.insert(name.into(), diagnostic);
         }

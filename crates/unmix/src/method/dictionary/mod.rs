@@ -96,4 +96,7 @@ impl Fit for DictionaryLearning {
     fn takes_batches(&self) -> bool {
         self.algorithm.streams()
     }
+    fn not_merged(&self) -> &'static str {
+        "two dictionaries have different atoms, and sums over codes of different atoms cannot be added"
+    }
 }

@@ -6,7 +6,8 @@ use super::settings::{LayerType, Lista};
 use crate::data::Workspace;
 use crate::error::{Error, Result};
 use crate::model::{Code, Codes, Encoder, LinearDecoder, RowMap, Tensor, Tensors, require};
-use crate::num::{Dtype, Matrix, Real};
+use crate::num::parallel::made_once;
+use crate::num::{Dtype, Matrix, Real, as_type, as_type_mut};
 use crate::run::Run;
 use crate::sparse::{Atoms, Checked, Lasso, Measure, Proximal, StoppingRule, Work, measure};
 use serde_json::{Map, Value};
@@ -187,21 +188,8 @@ impl Layers {
     }
 
     fn wide(&self) -> Arc<TypedNetwork<f64>> {
-        made_once(&self.wide, || self.ready())
+        made_once(&self.wide, || self.ready()).clone()
     }
-}
-
-/// The network in `cell`, made if there is none. Made outside of the lock: matrices are packed on several threads, one of which could wait for
-/// the lock.
-fn made_once<C: Real>(
-    cell: &OnceLock<Arc<TypedNetwork<C>>>,
-    make: impl FnOnce() -> Arc<TypedNetwork<C>>,
-) -> Arc<TypedNetwork<C>> {
-    if let Some(network) = cell.get() {
-        return network.clone();
-    }
-    let network = make();
-    cell.get_or_init(|| network).clone()
 }
 
 impl<C: Real> TypedNetwork<C> {
@@ -242,7 +230,7 @@ impl Encoder for Layers {
     fn in_f32(&self) -> Box<dyn RowMap<f32>> {
         match self.dtype {
             Dtype::F32 => {
-                let network = made_once(&self.narrow, || self.ready());
+                let network = made_once(&self.narrow, || self.ready()).clone();
                 Box::new(CodeMap { network, rows: PhantomData })
             }
             Dtype::F64 => Box::new(CodeMap { network: self.wide(), rows: PhantomData }),
@@ -278,6 +266,9 @@ impl<T: Real, C: Real> RowMap<T> for CodeMap<T, C> {
     fn apply(&self, rows: &[T], out: &mut [T], _: &mut Workspace<T>) {
         let (m, p) = (self.network.problem.m, self.network.problem.p);
         let (mut x, mut z, mut work) = (Vec::new(), Vec::new(), Default::default());
+        if let (Some(rows), Some(out)) = (as_type(rows), as_type_mut(out)) {
+            return self.network.codes(rows, out, &mut work);
+        }
         // Rows that are propagated together are converted together, so that their codes are copied from the cache.
         for (rows, out) in rows.chunks(ROWS_PER_PIECE * p.max(1)).zip(out.chunks_mut(ROWS_PER_PIECE * m)) {
             x.clear();

@@ -162,6 +162,8 @@ impl SparseAutoencoder {
 
 /// Relative deviation from `l0` above which there is a warning.
 const LARGE_L0_DEVIATION: f64 = 0.25;
+/// What follows if every unit is dead.
+const ALL_CODES_ARE_0: &str = "all codes are 0, and every row is reconstructed as the mean";
 
 impl SparseAutoencoder {
     pub(super) fn model<T: Real>(
@@ -231,14 +233,16 @@ impl SparseAutoencoder {
             out.push(format!("{} of {} columns {does} not vary", scaling.n_constant, scaling.mean.len()));
         }
         if l0 == 0.0 {
-            let remedy = if self.activation.counts() {
-                "choose a lower learning_rate"
-            } else {
-                "choose a lower alpha"
+            let (why, remedy) = match self.activation.counts() {
+                // Only of a stream: fits to such rows are refused.
+                _ if scaling.half_square.is_infinite() => (
+                    "the first rows, by which all are centred and scaled, do not vary",
+                    "begin with rows that vary",
+                ),
+                true => (ALL_CODES_ARE_0, "choose a lower learning_rate"),
+                false => (ALL_CODES_ARE_0, "choose a lower alpha"),
             };
-            out.push(format!(
-                "every unit is dead: all codes are 0, and every row is reconstructed as the mean; {remedy}"
-            ));
+            out.push(format!("every unit is dead: {why}; {remedy}"));
         } else if dead > 0 {
             let (are, them) = if dead == 1 { ("is", "it") } else { ("are", "them") };
             let advice =
@@ -257,13 +261,15 @@ impl SparseAutoencoder {
                  choose more epochs, a lower learning_rate, or fewer active units per row"
             ));
         }
+        // Of 'topk' fewer are active only where fewer are positive. The threshold of 'batch-topk' is from the batches of training.
         if self.alpha.is_none()
             && l0 > 0.0
             && (l0 / wanted - 1.0).abs() > LARGE_L0_DEVIATION
-            && !self.activation.counts()
+            && self.activation != Activation::Topk
         {
+            let or = if self.activation.counts() { "activation='topk'" } else { "set alpha" };
             out.push(format!(
-                "{l0:.1} units are active per row, but l0={wanted} was requested; choose more epochs, or set alpha"
+                "{l0:.1} units are active per row, but l0={wanted} was requested; choose more epochs, or {or}"
             ));
         }
         out

@@ -8,7 +8,8 @@ use crate::error::{Error, Result};
 use crate::model::{
     AlongAlpha, Certificate, Code, Codes, Encoder, LinearDecoder, RowMap, Tensor, Tensors, require,
 };
-use crate::num::{Dtype, Matrix, Real};
+use crate::num::parallel::made_once;
+use crate::num::{Dtype, Matrix, Real, as_type};
 use crate::sparse::{Atoms, Omp};
 use serde_json::{Map, Value};
 use std::marker::PhantomData;
@@ -106,12 +107,12 @@ impl Sparse {
 
     /// The solver in double precision.
     pub(super) fn solver(&self) -> Solver<f64> {
-        let atoms = self.wide.get_or_init(|| Arc::new(Atoms::new(&self.dictionary))).clone();
+        let atoms = made_once(&self.wide, || Arc::new(Atoms::new(&self.dictionary))).clone();
         Solver { atoms, rules: self.rules, mean: self.mean.clone() }
     }
 
     fn narrow_solver(&self) -> Solver<f32> {
-        let atoms = self.narrow.get_or_init(|| Arc::new(Atoms::new(&self.dictionary))).clone();
+        let atoms = made_once(&self.narrow, || Arc::new(Atoms::new(&self.dictionary))).clone();
         Solver { atoms, rules: self.rules, mean: self.mean.clone() }
     }
 }
@@ -190,5 +191,9 @@ impl<T: Real, C: Real> RowMap<T> for CodeMap<T, C> {
 }
 
 fn put<T: Real, C: Real>(coded: &Coded<C>, out: &mut [T]) {
-    out.iter_mut().zip(&coded.codes).for_each(|(to, z)| *to = T::from_f64(z.to_f64()));
+    // A copy where the types are the same: most codes are 0, and each would be converted.
+    match as_type::<C, T>(&coded.codes) {
+        Some(same) => out.copy_from_slice(same),
+        None => out.iter_mut().zip(&coded.codes).for_each(|(to, z)| *to = T::from_f64(z.to_f64())),
+    }
 }

@@ -102,6 +102,8 @@ impl Rules {
             }
             let mut other = vec![C::default(); m];
             lars.code(atoms, row, &mut other, &mut own);
+            // A path that ended early at linearly dependent atoms continues from there, as for 'lars'.
+            self.lasso().code(atoms, row, &mut other, &mut own);
             if gap_of(row, &other) < gap {
                 code.copy_from_slice(&other);
             }
