@@ -21,7 +21,7 @@ from ._growing import Growing
 from ._input import Input, _is_path, _weights, counted, refuse_replacing, registry, sample_shape, tensor_names, warn
 from ._on_request import _ON_REQUEST, _whole
 from ._options import RunOptions
-from ._settings import Settings, _validated
+from ._settings import Settings
 from ._threads import threads_here
 from ._types import Array, Path, Rows
 from ._written import call_source, continued_source, seeded_source
@@ -85,7 +85,6 @@ class Estimator(RunOptions, Settings, Input, Coding):
 
     # Fitting
 
-    @_validated
     def fit(self, X: Rows, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to rows.
 
@@ -123,7 +122,6 @@ class Estimator(RunOptions, Settings, Input, Coding):
         self._fit(X, sample_weight)
         return self
 
-    @_validated
     def fit_transform(self, X: Rows, y: None = None, sample_weight: ArrayLike | None = None) -> Array:
         """Fit the model to rows and return their codes: ``fit(X).transform(X)``, to the bit.
 
@@ -165,9 +163,9 @@ class Estimator(RunOptions, Settings, Input, Coding):
         before = vars(self).copy()
         # The body of _kept_on_error inline: a context manager is a noticeable part of a small fit.
         try:
+            settings, written = self._settings_and_source()
             rows = self._rows(X, reset=True)
             self._check(rows)
-            settings, written = self._settings_and_source()
             weights, seed, threads = _weights(sample_weight, rows), self._seed(), threads_here()
             options = self._run_options(call_source(self._seeded(written, seed), "fit", X, sample_weight, targets))
             run_options = (seed, threads, int(self.verbose))
@@ -187,9 +185,8 @@ class Estimator(RunOptions, Settings, Input, Coding):
     def _fit_shards(self, shape: tuple[int, int], dtype: str, gather_all: Callable[[bytes], Iterable[bytes]], sparse: bool) -> None:
         """Fit rows that remote workers hold; see :func:`unmix.shards.fit`."""
         with self._kept_on_error():
-            self._validate_params()
-            self._check(_RemoteRows(shape, dtype))
             settings, written = self._settings_and_source()
+            self._check(_RemoteRows(shape, dtype))
             seed = self._seed()
             run_options = (seed, threads_here(), int(self.verbose))
             options = self._run_options(f"unmix.shards.fit({self._seeded(written, seed)}, {shape!r}, gather_all, dtype={dtype!r}, sparse={sparse!r})")
@@ -300,9 +297,11 @@ class Estimator(RunOptions, Settings, Input, Coding):
 
     def _seed(self) -> int:
         state = getattr(self, "random_state", None)
+        if state is None:
+            # A uniform number of numpy's generator, because drawing an integer takes a tenth of the time of a small fit.
+            return int(check_random_state(None).random_sample() * (2**31 - 1))
         if isinstance(state, Integral):
             return int(state)
-        # The type is given because detecting it takes as long again.
         return int(check_random_state(state).randint(2**31 - 1, dtype=np.int64))
 
     def _seed_after(self, seed: int) -> int:

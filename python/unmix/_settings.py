@@ -7,33 +7,27 @@ import json
 import operator
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _unmix
 from ._input import dense, registry, tensor_names, warn
 from ._options import RunOptions
-from ._sklearn import Part
+from ._sklearn import InvalidParameterError, Part
 from ._types import Array
 from ._written import SIMPLE, constructor_source
-
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-@functools.lru_cache(maxsize=4096)
-def _validate(cls: type[Any], values: tuple[Any, ...], kinds: tuple[type, ...]) -> None:
-    """Validate parameters, once for each set of values; invalid values raise and are not cached."""
-    BaseEstimator._validate_params(_unfitted(cls, values))
 
 
 @functools.lru_cache(maxsize=4096)
 def _settings_and_source_of(cls: type[Any], values: tuple[Any, ...], kinds: tuple[type, ...]) -> tuple[str, str]:
-    """The settings of an estimator with these values, as JSON, and its constructor as source code."""
-    return _written(_unfitted(cls, values)._settings()), constructor_source(cls, values)
+    """The settings of an estimator with these values, as JSON, and its constructor as source code. The values are validated, once for each
+    set of them; invalid values raise and are not cached."""
+    estimator = cls(**dict(zip(cls._parameter_names(), values)))
+    estimator._validate_params()
+    return _written(estimator._settings()), constructor_source(cls, values)
 
 
 def _written(settings: dict[str, Any]) -> str:
@@ -48,23 +42,6 @@ def _written(settings: dict[str, Any]) -> str:
                 if len(wrong):
                     raise ValueError(f"{name} must contain finite numbers only, got {wrong[0]}") from None
         raise
-
-
-def _unfitted(cls: type[Any], values: tuple[Any, ...]) -> Any:
-    return cls(**dict(zip(cls._parameter_names(), values)))
-
-
-def _validated(fit: _F) -> _F:
-    """Validate parameters before a fit, as scikit-learn's decorator does; the decorator also supports nested estimators, and takes
-    longer than all other Python code of a small fit."""
-
-    @functools.wraps(fit)
-    def checked(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not get_config()["skip_parameter_validation"]:
-            self._validate_params()
-        return fit(self, *args, **kwargs)
-
-    return cast(_F, checked)
 
 
 def _json(value: Any) -> Any:
@@ -100,22 +77,22 @@ def _accepted_only(method: str) -> list[tuple[str, tuple[Any, ...]]]:
 class Settings(Part):
     """Parameters of an estimator as settings of its method."""
 
-    def _validate_params(self) -> None:
-        # scikit-learn's validation takes longer than a small fit.
+    def _settings_and_source(self) -> tuple[str, str]:
+        """Settings as JSON, and the constructor as source code, with the parameters that differ from their defaults.
+
+        Parameters are validated as by scikit-learn's decorator of ``fit``, which takes longer than all other Python code of a small fit.
+        """
         # `Any`, because type checkers do not accept a class as a key of a cache.
         cls: Any = type(self)
         values, kinds = self._given()
-        if SIMPLE.issuperset(kinds):
-            _validate(cls, values, kinds)
-        else:
-            super()._validate_params()
-
-    def _settings_and_source(self) -> tuple[str, str]:
-        """Settings as JSON, and the constructor as source code, with the parameters that differ from their defaults."""
-        cls: Any = type(self)
-        values, kinds = self._given()
         if SIMPLE.issuperset(kinds) and not self._reads_settings():
-            return _settings_and_source_of(cls, values, kinds)
+            try:
+                return _settings_and_source_of(cls, values, kinds)
+            except InvalidParameterError:
+                if not get_config()["skip_parameter_validation"]:
+                    raise
+        elif not get_config()["skip_parameter_validation"]:
+            self._validate_params()
         return _written(self._settings()), constructor_source(cls, values)
 
     def _reads_settings(self) -> bool:

@@ -55,6 +55,9 @@ if TYPE_CHECKING:
     #: The base of the other parts of `Estimator`, which have none when the program runs.
     Part = Base
 
+    class InvalidParameterError(ValueError, TypeError):
+        """The error about a parameter outside its domain."""
+
     class StrOptions:
         """Allowed values that are strings."""
 
@@ -65,6 +68,7 @@ if TYPE_CHECKING:
 
 else:
     from sklearn.base import _fit_context as _fit_context
+    from sklearn.utils._param_validation import InvalidParameterError as InvalidParameterError
     from sklearn.utils._param_validation import StrOptions as StrOptions
     from sklearn.utils.metaestimators import available_if as available_if
 

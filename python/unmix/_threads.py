@@ -75,11 +75,14 @@ def get_num_threads() -> int:
 def threads_here() -> int:
     """Return 1 inside a joblib worker of any backend, unless the number was set; else 0, which means the default."""
     parallel = sys.modules.get("joblib.parallel")
-    if parallel is None or _chosen or (_variable_error is None and os.environ.get("UNMIX_NUM_THREADS")):
+    if parallel is None or _chosen:
         return 0
     # What joblib itself tests first: workers and blocks of parallel_config have one.
     here = getattr(parallel, "_backend", None)
     if here is not None and not hasattr(here, "config"):
+        return 0
+    # After the tests that take less time, which are enough outside workers.
+    if _variable_error is None and os.environ.get("UNMIX_NUM_THREADS"):
         return 0
     # The backend of a joblib worker is one level deeper than that of the process or thread that started it.
     return 1 if (getattr(parallel.get_active_backend()[0], "nesting_level", 0) or 0) > 0 else 0

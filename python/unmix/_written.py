@@ -51,7 +51,7 @@ def seeded_source(written: str, state: object, seed: int) -> str:
 
 def call_source(written: str, name: str, X: Any, sample_weight: Any = None, targets: Any = None) -> str:
     """The call that makes a model, as source code: files by name, arrays as ``X``, codes to be reproduced as ``y``."""
-    file = None if isinstance(sample_weight, (list, tuple)) else _file(sample_weight)
+    file = None if sample_weight is None or isinstance(sample_weight, (list, tuple)) else _file(sample_weight)
     weights = "" if sample_weight is None else f", sample_weight={file or 'sample_weight'}"
     codes = "" if targets is None else f", {_file(targets) or 'y'}"
     return f"{written}.{name}({_file(X) or 'X'}{codes}{weights})"

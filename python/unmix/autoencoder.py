@@ -12,7 +12,6 @@ from . import _unmix
 from ._base import Estimator
 from ._parameters import SparseAutoencoderParameters
 from ._record import Evaluation, TopRows
-from ._settings import _validated
 from ._sklearn import _fit_context
 from ._stream import learn_more
 from ._types import Rows, SparseCodes
@@ -164,7 +163,6 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
 
     _method = "sae"
 
-    @_validated
     def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
         """Fit the model.
 
@@ -197,7 +195,6 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         self._fit(X)
         return self
 
-    @_validated
     def fit_transform(self, X: Rows, y: None = None) -> SparseCodes:  # type: ignore[override]
         """Fit the model and return the codes of the rows: ``fit(X).transform(X)``, to the bit.
 

@@ -13,7 +13,6 @@ from ._base import Estimator
 from ._gaps import Gaps
 from ._parameters import MatrixCompletionParameters
 from ._read import Files, listed_cells
-from ._settings import _validated
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -165,7 +164,6 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
     _stored_are_cells = True
     _derived = frozenset({"completed_"})
 
-    @_validated
     def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
         """Fit the model to the observed cells of rows.
 
@@ -199,7 +197,6 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
         self._fit(X)
         return self
 
-    @_validated
     def fit_transform(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
         """Fit the model to the observed cells of rows and return their factors: ``fit(X).transform(X)``, to the bit.
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from ._base import Estimator
 from ._parameters import DenoisingAutoencoderParameters
-from ._settings import _validated
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -116,7 +115,6 @@ class DenoisingAutoencoder(DenoisingAutoencoderParameters, Estimator):
 
     _method = "dae"
 
-    @_validated
     def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
         """Fit the model.
 
@@ -149,7 +147,6 @@ class DenoisingAutoencoder(DenoisingAutoencoderParameters, Estimator):
         self._fit(X)
         return self
 
-    @_validated
     def fit_transform(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
         """Fit the model and return the codes of the rows: ``fit(X).transform(X)``, to the bit.
 

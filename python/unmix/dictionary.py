@@ -8,7 +8,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._base import Estimator
 from ._parameters import DictionaryLearningParameters
-from ._settings import _validated
 from ._sklearn import _fit_context, available_if
 from ._stream import learn_more
 from ._types import Array, Rows
@@ -165,7 +164,6 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
 
     _method = "dictionary"
 
-    @_validated
     def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
         """Learn atoms from rows.
 
@@ -199,7 +197,6 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
         self._fit(X)
         return self
 
-    @_validated
     def fit_transform(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
         """Learn atoms from rows and return the codes of the rows: ``fit(X).transform(X)``, to the bit.
 

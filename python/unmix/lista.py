@@ -12,7 +12,7 @@ from ._base import Estimator
 from ._input import _is_path, counted
 from ._parameters import LISTAParameters
 from ._record import CodeQuality
-from ._settings import _validated, numbers
+from ._settings import numbers
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -148,7 +148,6 @@ class LISTA(LISTAParameters, Estimator):
     _orthonormal = False
     _min_samples = 1
 
-    @_validated
     def fit(self, X: Rows, y: Rows | None = None) -> Self:  # type: ignore[override]
         """Train the network on rows.
 
@@ -182,7 +181,6 @@ class LISTA(LISTAParameters, Estimator):
         self._fit(X, targets=_targets(y))
         return self
 
-    @_validated
     def fit_transform(self, X: Rows, y: Rows | None = None) -> Array:  # type: ignore[override]
         """Train the network on rows and return their codes: ``fit(X, y).transform(X)``, to the bit.
 

@@ -155,6 +155,8 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
         if not _is_path(rows):
             n, p = rows.shape
             most = min(n, p)
+            if k is None or (not isinstance(k, str) and k <= most and solver not in _TRUNCATED):
+                return
             found = f"X has {counted(n, 'row')} and {counted(p, 'column')}"
             if solver in _TRUNCATED:
                 self._check_truncated(most, found)
@@ -162,7 +164,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
                 if k == "mle" and n < p:
                     why = f"is only supported if n_samples >= n_features; {found}"
                     raise refused_setting("n_components", k, why, "choose a number, a share, or 'bic'")
-            elif k is not None and k > most:
+            else:
                 exact = "full" if solver == "auto" else solver
                 why = f"must be between 0 and min(n_samples, n_features)={most} with svd_solver={exact!r}; {found}"
                 raise refused_setting("n_components", k, why, f"choose a number from 0 to {most}, or None for all")

@@ -11,7 +11,6 @@ from ._base import Estimator
 from ._gaps import imputed
 from ._input import dense
 from ._parameters import RobustPCAParameters
-from ._settings import _validated
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -130,7 +129,6 @@ class RobustPCA(RobustPCAParameters, Estimator):
     _method = "robust-pca"
     _rows_of_fit: Any
 
-    @_validated
     def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
         """Fit the model to rows.
 
@@ -163,7 +161,6 @@ class RobustPCA(RobustPCAParameters, Estimator):
         self._fit(X)
         return self
 
-    @_validated
     def fit_transform(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
         """Fit the model to rows and return their codes: ``fit(X).transform(X)``, to the bit.
 

@@ -13,7 +13,6 @@ from ._base import Estimator
 from ._parameters import SparseCoderParameters
 from ._gaps import imputed
 from ._record import CodePath, CodeQuality
-from ._settings import _validated
 from ._types import Array, Rows, SparseCodes
 
 if TYPE_CHECKING:
@@ -134,7 +133,6 @@ class SparseCoder(SparseCoderParameters, Estimator):
     _orthonormal = False
     _min_samples = 1
 
-    @_validated
     def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
         """Determine ``alpha`` from rows, encode them, and report the quality of their codes.
 
@@ -166,7 +164,6 @@ class SparseCoder(SparseCoderParameters, Estimator):
         self._fit(X)
         return self
 
-    @_validated
     def fit_transform(self, X: Rows, y: None = None) -> SparseCodes:  # type: ignore[override]
         """Fit the model to rows and return their codes: ``fit(X).transform(X)``, to the bit.
 

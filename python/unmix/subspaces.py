@@ -11,7 +11,6 @@ from . import _unmix
 from ._base import Estimator
 from ._fixed import fixed
 from ._parameters import SubspaceClusteringParameters
-from ._settings import _validated
 from ._sklearn import available_if
 from ._types import Array, Rows
 
@@ -167,7 +166,6 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
     _method = "subspace-clustering"
     _units = "subspaces"
 
-    @_validated
     def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
         """Fit the model to rows.
 
@@ -232,7 +230,6 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
         """
         return self.fit(X).labels_
 
-    @_validated
     def fit_transform(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
         """Fit the model to rows and return their distances from the subspaces: ``fit(X).transform(X)``, to the bit.
 

@@ -27,6 +27,10 @@ const SLAB_BYTES: usize = 16 << 20;
 /// Memory for pages is handed out in multiples of this, so that a page that is a little longer than the last one fits.
 const UNIT_BYTES: usize = 1 << 17;
 
+/// Bytes between two buffers: buffers at the same offset in a page of the system compete for the same places of the cache, and copies from one
+/// such address to another take several times as long on some processors.
+const SKEW_BYTES: usize = 37 * 64;
+
 impl PooledBuffers {
     /// At least `len` bytes of arbitrary content.
     fn room(&mut self, len: usize) -> BytesMut {
@@ -34,9 +38,10 @@ impl PooledBuffers {
             return self.free.swap_remove(fits);
         }
         let len = len.next_multiple_of(UNIT_BYTES);
-        if self.slab.len() < len {
-            self.slab = fresh(len.max(SLAB_BYTES));
+        if self.slab.len() < SKEW_BYTES + len {
+            self.slab = fresh((SKEW_BYTES + len).max(SLAB_BYTES));
         }
+        let _ = self.slab.split_to(SKEW_BYTES);
         self.slab.split_to(len)
     }
 }

@@ -295,7 +295,8 @@ pub(crate) fn add_cross<T: Real>(total: &mut [f64], a: &[T], b: &[T], n: usize, 
     total.iter_mut().zip(part).for_each(|(s, x)| *s += x.to_f64());
 }
 
-/// [`add_cross`] by the library's product, which is faster if both matrices are wide; `scratch` holds the product of the block.
+/// [`add_cross`] by the library's product, which is faster if both matrices are wide; `scratch` holds the product of the block. In a thread
+/// pool of this crate it is divided into parts, which free threads compute.
 pub(crate) fn add_cross_wide<T: Real>(
     total: &mut [f64],
     a: &[T],
@@ -303,19 +304,23 @@ pub(crate) fn add_cross_wide<T: Real>(
     [n, k, p]: [usize; 3],
     scratch: &mut Vec<T>,
 ) {
+    /// Rows of the total in a part: enough that packing `b` for each costs little.
+    const ROWS_PER_PART: usize = 512;
     scratch.resize(k * p, T::default());
-    matmul(
-        MatMut::from_row_major_slice_mut(scratch, k, p),
-        Accum::Replace,
-        MatRef::from_row_major_slice(a, n, k).transpose(),
-        MatRef::from_row_major_slice(b, n, p),
-        T::from_f64(1.0),
-        Par::Seq,
-    );
-    widest(
-        #[inline(always)]
-        || total.iter_mut().zip(&*scratch).for_each(|(t, s)| *t += s.to_f64()),
-    );
+    let (a, b) = (MatRef::from_row_major_slice(a, n, k), MatRef::from_row_major_slice(b, n, p));
+    // Parts of about the same size.
+    let rows = k.div_ceil(k.div_ceil(ROWS_PER_PART).max(1)).max(1);
+    let parts = total.chunks_mut(rows * p).zip(scratch.chunks_mut(rows * p)).enumerate();
+    parallel::each(parts, |(i, (total, scratch))| {
+        let some = scratch.len() / p;
+        let out = MatMut::from_row_major_slice_mut(scratch, some, p);
+        let a = a.subcols(i * rows, some).transpose();
+        matmul(out, Accum::Replace, a, b, T::from_f64(1.0), Par::Seq);
+        widest(
+            #[inline(always)]
+            || total.iter_mut().zip(&*scratch).for_each(|(t, s)| *t += s.to_f64()),
+        );
+    });
 }
 
 /// `out += a b`: `a` is `n x p`, `b` is `p x k`, row-major.

@@ -71,18 +71,8 @@ impl<T: Real> Matrix<T> {
 
     /// The transpose.
     pub fn transposed(&self) -> Self {
-        /// Side length of square tiles, which are read and written by whole cache lines.
-        const TILE_SIDE: usize = 16;
         let mut out = Self::zeros(self.cols, self.rows);
-        for first in (0..self.rows).step_by(TILE_SIDE) {
-            for left in (0..self.cols).step_by(TILE_SIDE) {
-                for i in first..self.rows.min(first + TILE_SIDE) {
-                    for j in left..self.cols.min(left + TILE_SIDE) {
-                        out.data[j * self.rows + i] = self.data[i * self.cols + j];
-                    }
-                }
-            }
-        }
+        transpose(&mut out.data, self.rows, &self.data, self.cols, [self.rows, self.cols]);
         out
     }
 
@@ -184,5 +174,28 @@ impl<'a, T: Real> Block<'a, T> {
             }
         }
         (rows, Some(weights))
+    }
+}
+
+/// Writes the transpose of an `n x k` matrix, `[n, k]`: number `(i, j)` of `from`, whose rows are `from_width` numbers apart, becomes number
+/// `(j, i)` of `to`, whose rows are `to_width` apart.
+pub(crate) fn transpose<T: Copy>(
+    to: &mut [T],
+    to_width: usize,
+    from: &[T],
+    from_width: usize,
+    [n, k]: [usize; 2],
+) {
+    /// Side length of square tiles, which are read and written by whole cache lines.
+    const TILE_SIDE: usize = 16;
+    for first in (0..n).step_by(TILE_SIDE) {
+        let rows = first..n.min(first + TILE_SIDE);
+        for left in (0..k).step_by(TILE_SIDE) {
+            for j in left..k.min(left + TILE_SIDE) {
+                let to = &mut to[j * to_width + rows.start..j * to_width + rows.end];
+                let from = from[rows.start * from_width + j..].iter().step_by(from_width);
+                to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+            }
+        }
     }
 }

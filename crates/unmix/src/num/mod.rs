@@ -34,6 +34,7 @@ mod workspace;
 pub(crate) use dual::dual;
 pub(crate) use dual::inverse;
 pub use dual::pseudo_inverse;
+pub(crate) use matrix::transpose;
 pub use matrix::{Block, Matrix};
 pub(crate) use panels::{Panels, pack, pack_scaled, pack_transposed};
 pub use plan::Plan;

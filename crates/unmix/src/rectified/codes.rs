@@ -9,7 +9,7 @@
 
 use super::corruption::{Corruption, DropoutPlace};
 use crate::error::Result;
-use crate::num::{Block, Matrix, Plan, Real, Stored, Workspace, kernel, widest};
+use crate::num::{Block, Matrix, Plan, Real, Stored, Workspace, kernel, parallel, widest};
 use crate::stats::{AddStored, Gather, Packer, Partial, Unpacker};
 
 /// Sums over rows of their unscaled codes `h`.
@@ -178,15 +178,18 @@ impl<T: Real> GatherCodes<T> {
 }
 
 /// Number of entries of `B` from which the products of the linear-algebra library are faster than those of this crate, which are for narrow
-/// tables.
+/// tables. They are divided into parts, which threads without a shard of their own take: of wide rows there are few shards.
 const LIBRARY_FROM_ENTRIES: usize = 1 << 16;
+/// Rows of the result of a wide product in a part: enough that packing the other factor for each part costs little.
+const ROWS_PER_PART: usize = 512;
 
 /// `out = a b` for `a` of `n x m` and `b` of `m x l`: `[n, m, l]`.
 pub(super) fn multiply<T: Real>(out: &mut [T], a: &[T], b: &[T], [n, m, l]: [usize; 3]) {
-    match m * l >= LIBRARY_FROM_ENTRIES {
-        true => kernel::product_of_few(out, a, b, [n, m, l]),
-        false => kernel::product(out, a, b, n, m, l),
+    if m * l < LIBRARY_FROM_ENTRIES {
+        return kernel::product(out, a, b, n, m, l);
     }
+    let parts = out.chunks_mut(ROWS_PER_PART * l).zip(a.chunks(ROWS_PER_PART * m));
+    parallel::each(parts, |(out, a)| kernel::product_of_few(out, a, b, [a.len() / m, m, l]));
 }
 
 /// Adds the cross products of `n` codes with each other and with their centred rows: `[n, m, l]`.

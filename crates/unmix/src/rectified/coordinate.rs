@@ -12,10 +12,13 @@ use crate::num::simd::SIMD_WIDTH;
 use crate::num::{Matrix, Real, kernel, parallel, widest};
 
 /// Rows from which the chunks of a unit are worth waking threads.
-const LEAST_SHARED_ROWS: usize = 1 << 14;
+const LEAST_SHARED_ROWS: usize = 1 << 12;
 
-/// Units whose products with all others are computed at once.
-const UNITS_PER_PRODUCT: usize = 32;
+/// Units whose products with all others are computed at once: every code is read once for each of these blocks.
+const UNITS_PER_PRODUCT: usize = 64;
+
+/// Units of a block whose changes are subtracted from the units after them at once.
+const UNITS_PER_UPDATE: usize = 8;
 
 /// Result of a round.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,39 +65,86 @@ impl<T: Real> CoordinateProblem<'_, T> {
         let mut left = StoredCodes::zeros(mu.n_rows(), UNITS_PER_PRODUCT.min(l));
         for first in (0..l).step_by(UNITS_PER_PRODUCT) {
             let units = first..l.min(first + UNITS_PER_PRODUCT);
-            let width = units.len();
-            if width < left.n_units() {
-                left = StoredCodes::zeros(mu.n_rows(), width);
+            if units.len() < left.n_units() {
+                left = StoredCodes::zeros(mu.n_rows(), units.len());
             }
-            let g = &narrow.as_slice()[units.start * l..units.end * l];
-            let codes = &*mu;
-            left.each_mut(|c, left| {
-                let (chunk, r) = (&codes.chunks()[c], &self.r.chunks()[c]);
-                let n = chunk.len() / l;
-                kernel::product(left, g, chunk, width, l, n);
-                let own = &r[units.start * n..units.end * n];
-                left.iter_mut().zip(own).for_each(|(p, r)| *p = *r - *p);
-            });
+            let mut extent = self.residuals(&units, &narrow, mu, &mut left);
             for j in units.clone() {
-                self.unit(j, &units, &narrow, mu, &mut left, &mut out);
+                extent = self.unit((j, extent), &units, &narrow, mu, &mut left, &mut out);
             }
         }
         out
     }
 
-    /// Computes new codes of unit `j`, and updates the units after it in its block.
+    /// `R - mu G` for a block of units, of which the first is [projected](Self::projected); returns the statistics of that.
+    fn residuals(
+        &self,
+        units: &std::ops::Range<usize>,
+        narrow: &Matrix<T>,
+        mu: &StoredCodes<T>,
+        left: &mut StoredCodes<T>,
+    ) -> ProjectionSums {
+        let (l, width) = (mu.n_units(), units.len());
+        let g = &narrow.as_slice()[units.start * l..units.end * l];
+        let one = |(c, left): (usize, &mut Vec<T>)| {
+            let (chunk, r) = (&mu.chunks()[c], &self.r.chunks()[c]);
+            let n = chunk.len() / l;
+            kernel::product(left, g, chunk, width, l, n);
+            let own = &r[units.start * n..units.end * n];
+            left.iter_mut().zip(own).for_each(|(p, r)| *p = *r - *p);
+            self.projected(c, (units.start, 0), narrow, chunk, left)
+        };
+        let chunks = left.chunks_mut().iter_mut().enumerate();
+        parallel::map(chunks, one).into_iter().fold(ProjectionSums::NONE, ProjectionSums::and)
+    }
+
+    /// Computes new codes of unit `j`, whose residual is projected with statistics `extent`, and updates the units after it in its block;
+    /// projects the next one, and returns its statistics.
+    ///
+    /// The threads meet once for each unit: all rows determine its scale.
     fn unit(
         &self,
-        j: usize,
+        (j, extent): (usize, ProjectionSums),
         units: &std::ops::Range<usize>,
         narrow: &Matrix<T>,
         mu: &mut StoredCodes<T>,
         left: &mut StoredCodes<T>,
         out: &mut RoundResult,
-    ) {
+    ) -> ProjectionSums {
         let (l, width, own) = (mu.n_units(), units.len(), j - units.start);
-        let parallel = mu.n_rows() >= LEAST_SHARED_ROWS;
-        let extent = self.projected((j, own), narrow[(j, j)], mu, left);
+        let (place, scale) = self.scale_of((j, extent), out);
+        let shared = mu.n_rows() >= LEAST_SHARED_ROWS;
+        let chunks = left.chunks_mut().iter_mut().zip(mu.chunks_mut()).enumerate();
+        let renew_chunk = |(c, (left, chunk)): (usize, (&mut Vec<T>, &mut Vec<T>))| {
+            let n = chunk.len() / l;
+            let (b, codes) = (&mut left[own * n..(own + 1) * n], &mut chunk[j * n..(j + 1) * n]);
+            let at = place.and_then(|row| row.checked_sub(c * ROWS_PER_CHUNK)).filter(|i| *i < n);
+            let change = match at {
+                None => renew(b, codes, scale),
+                Some(i) => {
+                    let first = renew(&mut b[..i], &mut codes[..i], scale);
+                    let rest = renew(&mut b[i + 1..], &mut codes[i + 1..], scale);
+                    let new = T::from_f64(self.n.sqrt());
+                    (b[i], codes[i]) = (new - codes[i], new);
+                    larger(larger(first, b[i].to_f64().abs()), rest)
+                }
+            };
+            subtract_change(left, n, (own, width), |unit, other| {
+                narrow[(units.start + unit, units.start + other)]
+            });
+            match own + 1 < width {
+                true => (change, self.projected(c, (j + 1, own + 1), narrow, chunk, left)),
+                false => (change, ProjectionSums::NONE),
+            }
+        };
+        let each: Vec<(f64, ProjectionSums)> =
+            if shared { parallel::map(chunks, renew_chunk) } else { chunks.map(renew_chunk).collect() };
+        out.change = each.iter().fold(out.change, |most, (change, _)| larger(most, *change));
+        each.into_iter().fold(ProjectionSums::NONE, |all, (_, extent)| all.and(extent))
+    }
+
+    /// The row of the single non-zero code of unit `j`, if it has no other, and the factor of the others; both are recorded.
+    fn scale_of(&self, (j, extent): (usize, ProjectionSums), out: &mut RoundResult) -> (Option<usize>, T) {
         let squares = extent.squares;
         let normalised = self.how == Normalisation::Rms;
         let place = extent.place().filter(|_| normalised && !self.dead[j]);
@@ -110,64 +160,28 @@ impl<T: Real> CoordinateProblem<'_, T> {
             true => scale,
             false => 1.0 / self.g[(j, j)],
         };
-        let narrow_scale = T::from_f64(scale);
-        let chunks = left.chunks_mut().iter_mut().zip(mu.chunks_mut()).enumerate();
-        let renew_chunk = |(c, (left, chunk)): (usize, (&mut Vec<T>, &mut Vec<T>))| {
-            let n = chunk.len() / l;
-            let (before, after) = left.split_at_mut((own + 1) * n);
-            let (b, codes) = (&mut before[own * n..], &mut chunk[j * n..(j + 1) * n]);
-            let change = match place.and_then(|row| row.checked_sub(c * ROWS_PER_CHUNK)).filter(|i| *i < n) {
-                None => renew(b, codes, narrow_scale),
-                Some(i) => {
-                    let first = renew(&mut b[..i], &mut codes[..i], narrow_scale);
-                    let rest = renew(&mut b[i + 1..], &mut codes[i + 1..], narrow_scale);
-                    let new = T::from_f64(self.n.sqrt());
-                    (b[i], codes[i]) = (new - codes[i], new);
-                    larger(larger(first, b[i].to_f64().abs()), rest)
-                }
-            };
-            if change != 0.0 {
-                for (other, left) in (own + 1..width).zip(after.chunks_exact_mut(n)) {
-                    let g = narrow[(j, units.start + other)];
-                    widest(
-                        #[inline(always)]
-                        || left.iter_mut().zip(&*b).for_each(|(p, d)| *p -= g * *d),
-                    );
-                }
-            }
-            change
-        };
-        let changes: Vec<f64> =
-            if parallel { parallel::map(chunks, renew_chunk) } else { chunks.map(renew_chunk).collect() };
-        out.change = changes.into_iter().fold(out.change, larger);
+        (place, T::from_f64(scale))
     }
 
-    /// Overwrites the residual of unit `j`, which is number `own` of its block, by `b`, and returns its statistics.
+    /// Overwrites the residual of unit `j`, which is number `own` of its block, by `b` in chunk `c`, and returns its statistics.
     fn projected(
         &self,
+        c: usize,
         (j, own): (usize, usize),
-        gjj: T,
-        mu: &StoredCodes<T>,
-        left: &mut StoredCodes<T>,
+        narrow: &Matrix<T>,
+        chunk: &[T],
+        left: &mut [T],
     ) -> ProjectionSums {
-        let l = mu.n_units();
-        let chunks = left.chunks_mut().iter_mut().zip(mu.chunks()).enumerate();
-        let extent_of = |(c, (left, chunk)): (usize, (&mut Vec<T>, &Vec<T>))| {
-            let n = chunk.len() / l;
-            let b = &mut left[own * n..(own + 1) * n];
-            widest(
-                #[inline(always)]
-                || b.iter_mut().zip(StoredCodes::unit(chunk, l, j)).for_each(|(b, x)| *b += *x * gjj),
-            );
-            let mut extent = ProjectionSums::NONE;
-            extent.take(b, c * ROWS_PER_CHUNK, self.weights);
-            extent
-        };
-        let extents = match mu.n_rows() >= LEAST_SHARED_ROWS {
-            true => parallel::map(chunks, extent_of),
-            false => chunks.map(extent_of).collect(),
-        };
-        extents.into_iter().fold(ProjectionSums::NONE, ProjectionSums::and)
+        let l = narrow.rows();
+        let (n, gjj) = (chunk.len() / l, narrow[(j, j)]);
+        let b = &mut left[own * n..(own + 1) * n];
+        widest(
+            #[inline(always)]
+            || b.iter_mut().zip(StoredCodes::unit(chunk, l, j)).for_each(|(b, x)| *b += *x * gjj),
+        );
+        let mut extent = ProjectionSums::NONE;
+        extent.take(b, c * ROWS_PER_CHUNK, self.weights);
+        extent
     }
 
     /// Violation of the optimality conditions of the problem with matrix `G + diag(1 / scale - G_jj)`. `2 n l²` operations.
@@ -199,6 +213,48 @@ impl<T: Real> CoordinateProblem<'_, T> {
         });
         let worst = each.iter().map(|e| e.0).fold(0.0, larger);
         Violation { worst, gap: each.iter().map(|e| e.1).fold(0.0, larger) }
+    }
+}
+
+/// Subtracts the change of unit `own` of the `width` in a block, which is in its row of `left`, times `g(own, other)` from the rows of units
+/// after it: from those of its group at once, from all others when the group is complete.
+fn subtract_change<T: Real>(
+    left: &mut [T],
+    n: usize,
+    (own, width): (usize, usize),
+    g: impl Fn(usize, usize) -> T,
+) {
+    let first = own - own % UNITS_PER_UPDATE;
+    let end = width.min(first + UNITS_PER_UPDATE);
+    let (before, after) = left.split_at_mut((own + 1) * n);
+    let change = &before[own * n..];
+    for (other, left) in (own + 1..end).zip(after.chunks_exact_mut(n)) {
+        let g = g(own, other);
+        widest(
+            #[inline(always)]
+            || left.iter_mut().zip(change).for_each(|(p, d)| *p -= g * *d),
+        );
+    }
+    if own + 1 < end {
+        return;
+    }
+    // Groups before the last are complete.
+    let changes: Option<[&[T]; UNITS_PER_UPDATE]> =
+        before[first * n..].chunks_exact(n).collect::<Vec<_>>().try_into().ok();
+    let Some(changes) = changes else { return };
+    for (other, left) in (end..width).zip(after.chunks_exact_mut(n)) {
+        let g: [T; UNITS_PER_UPDATE] = std::array::from_fn(|unit| g(first + unit, other));
+        let changes = changes.map(|change| &change[..left.len()]);
+        widest(
+            #[inline(always)]
+            || {
+                for (i, p) in left.iter_mut().enumerate() {
+                    for unit in 0..UNITS_PER_UPDATE {
+                        *p -= g[unit] * changes[unit][i];
+                    }
+                }
+            },
+        );
     }
 }
 
@@ -329,22 +385,26 @@ mod tests {
         }
     }
 
-    /// Rows of several chunks on one thread and on three; the last unit has no positive number in any row.
+    /// Rows of several chunks on one thread and on three, units of several blocks and groups; the last unit has no positive number in any
+    /// row.
     #[test]
     fn a_round_is_that_of_the_formulas_for_any_number_of_threads() {
-        let (draws, l) = (Stream::new(6, 0), 5);
-        let g = Matrix::from_fn(l, l, |i, j| if i == j { 2.0 } else { 0.1 * (i + j) as f64 });
-        for rows in [ROWS_PER_CHUNK + 37, LEAST_SHARED_ROWS + 100] {
+        let two_blocks = UNITS_PER_PRODUCT + UNITS_PER_UPDATE + 1;
+        for (rows, l) in
+            [(ROWS_PER_CHUNK + 37, 5), (LEAST_SHARED_ROWS + 100, 5), (ROWS_PER_CHUNK + 37, two_blocks)]
+        {
+            let draws = Stream::new(6, 0);
+            let g = Matrix::from_fn(l, l, |i, j| if i == j { 2.0 } else { 0.05 * (i + j) as f64 / l as f64 });
             let (mut r, mut begin) = (StoredCodes::<f64>::zeros(rows, l), StoredCodes::zeros(rows, l));
             for (i, j) in (0..rows).flat_map(|i| (0..l).map(move |j| (i, j))) {
                 let x = draws.normal((i * l + j) as u64);
                 r.set(i, j, if j + 1 == l { -9.0 - x.abs() } else { x });
                 begin.set(i, j, draws.uniform((rows * l + i * l + j) as u64));
             }
-            let n = rows as f64;
+            let (n, dead) = (rows as f64, vec![false; l]);
             let round = |threads: usize| {
                 let how = Normalisation::Rms;
-                let problem = CoordinateProblem { r: &r, g: &g, n, how, weights: None, dead: &[false; 5] };
+                let problem = CoordinateProblem { r: &r, g: &g, n, how, weights: None, dead: &dead };
                 let mut mu = begin.clone();
                 let found = on_pool(threads, || problem.round(&mut mu));
                 (found, mu)
@@ -353,11 +413,11 @@ mod tests {
             naive(&r, &g, n, &mut want);
             let each = || (0..rows).flat_map(|i| (0..l).map(move |j| (i, j)));
             for (i, j) in each() {
-                assert!((mu.at(i, j) - want.at(i, j)).abs() < 1e-9 * n.sqrt(), "{rows}: {i} {j}");
+                assert!((mu.at(i, j) - want.at(i, j)).abs() < 1e-9 * n.sqrt(), "{rows} {l}: {i} {j}");
             }
             let change = each().map(|(i, j)| (mu.at(i, j) - begin.at(i, j)).abs()).fold(0.0, f64::max);
-            assert_eq!((found.change, &found.one_hot[..]), (change, &[4][..]));
-            assert!(round(3) == (found, mu), "{rows}: the bits depend on the number of threads");
+            assert_eq!((found.change, &found.one_hot[..]), (change, &[l - 1][..]));
+            assert!(round(3) == (found, mu), "{rows} {l}: the bits depend on the number of threads");
         }
     }
 }

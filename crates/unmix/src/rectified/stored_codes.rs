@@ -6,7 +6,7 @@ use super::codes::CodeSums;
 use crate::data::{Rows, Sink};
 use crate::error::{Error, Result};
 use crate::num::parallel;
-use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel, widest};
+use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel, transpose, widest};
 use crate::run::Run;
 use crate::stats::{Gather, Packer, Unpacker};
 use serde::{Deserialize, Serialize};
@@ -69,6 +69,20 @@ impl<T: Real> StoredCodes<T> {
         let chunk = &mut self.chunks[i / ROWS_PER_CHUNK];
         let n = chunk.len() / l;
         chunk[j * n + i % ROWS_PER_CHUNK] = x;
+    }
+
+    /// The codes of `rows`, row-major, instead of what is in `out`.
+    fn read(&self, rows: std::ops::Range<usize>, out: &mut Vec<T>) {
+        let l = self.l;
+        out.resize(rows.len() * l, T::default());
+        let mut at = rows.start;
+        while at < rows.end {
+            let (chunk, i) = (&self.chunks[at / ROWS_PER_CHUNK], at % ROWS_PER_CHUNK);
+            let n = chunk.len() / l;
+            let some = (n - i).min(rows.end - at);
+            transpose(&mut out[(at - rows.start) * l..], l, &chunk[i..], n, [l, some]);
+            at += some;
+        }
     }
 
     /// Codes of unit `j` in a chunk.
@@ -225,13 +239,15 @@ struct Filler<'h, T> {
 impl<T: Real> Sink<T> for Filler<'_, T> {
     fn put(&mut self, rows: &[T]) -> Result<()> {
         let l = self.to.l;
-        for row in rows.chunks_exact(l) {
+        let mut rest = rows;
+        while !rest.is_empty() {
             let (c, i) = (self.row / ROWS_PER_CHUNK, self.row % ROWS_PER_CHUNK);
-            let n = self.to.chunks[c].len() / l;
-            for (x, to) in row.iter().zip(self.to.chunks[c][i..].iter_mut().step_by(n)) {
-                *to = *x;
-            }
-            self.row += 1;
+            let chunk = &mut self.to.chunks[c];
+            let n = chunk.len() / l;
+            let some = (n - i).min(rest.len() / l);
+            let (rows, after) = rest.split_at(some * l);
+            transpose(&mut chunk[i..], n, rows, l, [some, l]);
+            (self.row, rest) = (self.row + some, after);
         }
         Ok(())
     }
@@ -279,15 +295,16 @@ impl<T: Real> Gather<T> for GatherStoredCodes<'_, T> {
         }
         let Workspace { rows, product, nonlinear, wide, .. } = work;
         kernel::centre(block.data, block.weights, self.center, rows);
-        product.clear();
-        for &i in &counted {
-            let chunk = &self.codes.chunks[(first + i) / ROWS_PER_CHUNK];
-            let n = chunk.len() / l;
-            let code = chunk[(first + i) % ROWS_PER_CHUNK..].iter().step_by(n).take(l);
-            let start = product.len();
-            product.extend(code);
+        self.codes.read(first..first + block.n_rows(), product);
+        if counted.len() < block.n_rows() {
+            for (to, &from) in counted.iter().enumerate() {
+                product.copy_within(from * l..(from + 1) * l, to * l);
+            }
+            product.truncate(counted.len() * l);
+        }
+        for (&i, codes) in counted.iter().zip(product.chunks_exact(l)) {
             let root = weight(i).sqrt();
-            part.sums.iter_mut().zip(&product[start..]).for_each(|(s, h)| *s += root * h.to_f64());
+            part.sums.iter_mut().zip(codes).for_each(|(s, h)| *s += root * h.to_f64());
         }
         super::codes::add_products(part, rows, product, [counted.len(), m, l], (nonlinear, wide));
         part.n += counted.iter().map(|&i| weight(i)).sum::<f64>();

@@ -146,9 +146,9 @@ impl<T: Real> Pursuit<T> {
     #[inline(always)]
     fn best(&self) -> Option<usize> {
         let mut best = LaneMaxima::default();
-        for (c, free) in self.c.as_chunks::<SIMD_WIDTH>().0.iter().zip(self.free.as_chunks::<SIMD_WIDTH>().0)
-        {
-            best.update_best(c, free);
+        let (c, free) = (self.c.as_chunks::<SIMD_WIDTH>().0, self.free.as_chunks::<SIMD_WIDTH>().0);
+        for cell in 0..c.len().min(free.len()) {
+            best.update_best(&c[cell], &free[cell]);
         }
         best.atom()
     }
@@ -287,11 +287,10 @@ fn cells<T: Real, const N: usize>(
         c[l] = q.times_plus(v, c[l]);
     }
     new[..N * SIMD_WIDTH].copy_from_slice(flat);
-    let free = free[..N * SIMD_WIDTH].as_chunks::<SIMD_WIDTH>().0;
-    c.as_chunks::<SIMD_WIDTH>().0.iter().zip(free).for_each(
-        #[inline(always)]
-        |(c, free)| best.update_best(c, free),
-    );
+    let (c, free) = (c.as_chunks::<SIMD_WIDTH>().0, free[..N * SIMD_WIDTH].as_chunks::<SIMD_WIDTH>().0);
+    for cell in 0..N {
+        best.update_best(&c[cell], &free[cell]);
+    }
     N * SIMD_WIDTH
 }
 

@@ -271,6 +271,32 @@ fn the_homotopy_gives_the_codes_of_coordinate_descent() {
     }
 }
 
+/// Down to alphas for which codes have as many atoms as columns, with atoms whose norms differ by four orders of magnitude.
+#[test]
+fn every_alpha_along_a_path_has_the_certificate_of_its_own() {
+    let (unit, rows) = made(60, 24, 4, 13);
+    let norms = Stream::new(13, 3);
+    let a = Matrix::from_fn(60, 24, |j, c| 10f64.powf(4.0 * norms.uniform(j as u64) - 2.0) * unit[(j, c)]);
+    for positive in [false, true] {
+        for atoms in [Atoms::<f64>::new(&a), Atoms::without_pairs(&a)] {
+            let alphas: Vec<f64> = (0..13).map(|i| 300.0 * 10f64.powf(-f64::from(i) / 2.0)).collect();
+            for row in rows.chunks_exact(24) {
+                let mut codes = vec![1.0; 13 * 60];
+                Lars { positive, ..Lars::of(0.0) }.along(&atoms, row, &alphas, &mut codes);
+                for (alpha, code) in alphas.iter().zip(codes.chunks_exact(60)) {
+                    let mut found = [Measure::default()];
+                    measure(&atoms, (*alpha, positive), row, code, &mut found, &mut Checked::default());
+                    assert!(found[0].relative_gap() <= 1e-10, "{positive} {alpha}: {found:?}");
+                    let (mut alone, mut work) = (vec![0.0; 60], Work::default());
+                    Lars { positive, ..Lars::of(*alpha) }.code(&atoms, row, &mut alone, &mut work);
+                    let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-9 * a.abs().max(1e-6);
+                    assert!(alone.iter().zip(code).all(close), "{positive} {alpha}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_step_of_ista_never_raises_the_objective() {
     let (a, rows) = made(60, 20, 3, 12);

@@ -3,7 +3,8 @@
 //! The reconstruction error of a row decreases to 0 with alpha, and so cannot select it. Columns are assigned to folds at random; a row is
 //! coded from the columns outside a fold, with the same columns of the dictionary, and its code predicts those in the fold.
 
-use super::solver::Solver;
+use super::settings::Algorithm;
+use super::solver::{Rules, Solver};
 use crate::data::Rows;
 use crate::error::{Error, Result, counted, there_are};
 use crate::num::parallel;
@@ -11,7 +12,7 @@ use crate::num::random::Stream;
 use crate::num::threads::on_pool;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
-use crate::sparse::{Atoms, Work};
+use crate::sparse::{Atoms, Lars, Work};
 use serde_json::{Value, json};
 
 /// Number of folds of the columns.
@@ -22,6 +23,11 @@ const MOST_ROWS: u64 = 2000;
 const ALPHAS: usize = 13;
 /// Rows that one thread processes at a time.
 const ROWS_PER_TASK: usize = 32;
+/// Rows after which it is checked whether the run was interrupted.
+const ROWS_PER_CHECK: usize = 128;
+/// Columns up to which codes follow the homotopy through all alphas: the smallest have as many atoms as columns, and coordinate descent needs
+/// thousands of passes for such codes. A breakpoint costs the square of their number.
+const MOST_COLUMNS_OF_PATHS: usize = 512;
 
 /// Mean squared prediction error of held-out entries as a function of alpha.
 #[derive(Debug)]
@@ -119,21 +125,58 @@ fn of_fold<T: Real>(
     let part = |columns: &[usize]| Matrix::from_fn(m, columns.len(), |j, c| dictionary[(j, columns[c])]);
     let (atoms, predicting) = (Atoms::<T>::new(&part(outside)), part(inside));
     let seen: Vec<T> = x.chunks_exact(p).flat_map(|row| outside.iter().map(|&j| row[j])).collect();
+    let error = |row: &[T], code: &[T]| {
+        let mut left: Vec<f64> = inside.iter().map(|&j| row[j].to_f64()).collect();
+        for (j, z) in code.iter().enumerate().filter(|(_, z)| **z != T::default()) {
+            left.iter_mut().zip(predicting.row(j)).for_each(|(l, a)| *l -= z.to_f64() * a);
+        }
+        left.iter().map(|l| l * l).sum::<f64>() / p as f64
+    };
+    if solver.rules.algorithm != Algorithm::Omp && outside.len() <= MOST_COLUMNS_OF_PATHS {
+        let rows = x.chunks(p * ROWS_PER_CHECK).zip(seen.chunks(outside.len() * ROWS_PER_CHECK));
+        for (i, (x, seen)) in rows.enumerate() {
+            let first = i * ROWS_PER_CHECK;
+            let each = x.chunks_exact(p).zip(seen.chunks_exact(outside.len()));
+            let found = parallel::map_with(each, Work::default, |work, (x, seen)| {
+                let codes = codes_along(&solver.rules, &atoms, seen, alphas, work);
+                codes.chunks_exact(m).map(|code| error(x, code)).collect::<Vec<f64>>()
+            });
+            for (row, found) in found.iter().enumerate() {
+                found.iter().enumerate().for_each(|(a, e)| errors[a * n + first + row] += e);
+            }
+            run.check()?;
+        }
+        return Ok(());
+    }
     let mut codes = vec![T::default(); n * m];
     for (alpha, errors) in alphas.iter().zip(errors.chunks_exact_mut(n)) {
-        let rules = super::solver::Rules { alpha: *alpha, ..solver.rules };
+        let rules = Rules { alpha: *alpha, ..solver.rules };
         let tasks = seen.chunks(ROWS_PER_TASK * outside.len()).zip(codes.chunks_mut(ROWS_PER_TASK * m));
         parallel::each_with(tasks, Work::default, |work, (rows, codes)| {
             rules.code(&atoms, rows, codes, work);
         });
-        for ((row, code), error) in x.chunks_exact(p).zip(codes.chunks_exact(m)).zip(errors) {
-            let mut left: Vec<f64> = inside.iter().map(|&j| row[j].to_f64()).collect();
-            for (j, z) in code.iter().enumerate().filter(|(_, z)| **z != T::default()) {
-                left.iter_mut().zip(predicting.row(j)).for_each(|(l, a)| *l -= z.to_f64() * a);
-            }
-            *error += left.iter().map(|l| l * l).sum::<f64>() / p as f64;
-        }
+        let pairs = x.chunks_exact(p).zip(codes.chunks_exact(m));
+        errors.iter_mut().zip(pairs).for_each(|(e, (row, code))| *e += error(row, code));
         run.check()?;
     }
     Ok(())
+}
+
+/// The codes of a row for all alphas by the homotopy, which passes through them; coordinate descent completes the codes of a path that ended
+/// early at linearly dependent atoms.
+fn codes_along<T: Real>(
+    rules: &Rules,
+    atoms: &Atoms<T>,
+    row: &[T],
+    alphas: &[f64],
+    work: &mut Work<T>,
+) -> Vec<T> {
+    let m = atoms.n_atoms();
+    let mut codes = vec![T::default(); alphas.len() * m];
+    let lars = Lars { positive: rules.positive, ..Lars::of(0.0) };
+    lars.along(atoms, row, alphas, &mut codes);
+    for (alpha, code) in alphas.iter().zip(codes.chunks_exact_mut(m)) {
+        Rules { alpha: *alpha, ..*rules }.lasso().code(atoms, row, code, work);
+    }
+    codes
 }

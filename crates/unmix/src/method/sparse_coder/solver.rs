@@ -50,7 +50,7 @@ const ALGORITHMS: [Algorithm; 5] =
     [Algorithm::Cd, Algorithm::Fista, Algorithm::Ista, Algorithm::Lars, Algorithm::Omp];
 
 impl Rules {
-    fn lasso(&self) -> Lasso {
+    pub(super) fn lasso(&self) -> Lasso {
         let stop = StoppingRule::UpTo { tol: self.tol, max_passes: self.max_iter };
         Lasso { positive: self.positive, stop, ..Lasso::of(self.alpha) }
     }
