@@ -297,11 +297,10 @@ class Estimator(RunOptions, Settings, Input, Coding):
 
     def _seed(self) -> int:
         state = getattr(self, "random_state", None)
-        if state is None:
-            # A uniform number of numpy's generator, because drawing an integer takes a tenth of the time of a small fit.
-            return int(check_random_state(None).random_sample() * (2**31 - 1))
-        if isinstance(state, Integral):
+        # The common case first: the test of an abstract class takes longer.
+        if state is not None and isinstance(state, Integral):
             return int(state)
+        # The type is given because detecting it takes as long again.
         return int(check_random_state(state).randint(2**31 - 1, dtype=np.int64))
 
     def _seed_after(self, seed: int) -> int:

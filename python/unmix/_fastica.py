@@ -137,12 +137,15 @@ class FastICA(FastICAParameters, Sources):
     _method = "fastica"
     _derived = frozenset({"whitening_"})
 
-    def _check(self, rows: Any) -> None:
+    def _validate_params(self) -> None:
+        super()._validate_params()
         alpha = (self.fun_args or {}).get("alpha", 1.0)
         allowed = self._fun_args_alpha
         if not callable(self.fun) and not allowed.is_satisfied_by(alpha):
             # scikit-learn's message, which its tests expect.
             raise ValueError(f"alpha must be in [{allowed.left:g},{allowed.right:g}]")
+
+    def _check(self, rows: Any) -> None:
         if not self.whiten and self.n_components is not None:
             warn("Ignoring n_components with whiten=False.")
         if _is_path(rows):
