@@ -181,7 +181,9 @@ impl<'a, T: Real> Path<'a, T> {
         self.norms.push(gram[j].sqrt());
         self.gram.push(gram);
         if !self.border() {
-            (self.active.pop(), self.norms.pop(), self.gram.pop());
+            self.active.pop();
+            self.norms.pop();
+            self.gram.pop();
             self.dependent.push(j);
             return;
         }
@@ -241,7 +243,10 @@ impl<'a, T: Real> Path<'a, T> {
             next.extend((0..n).filter(|b| *b != i).map(|b| row[b] - by * own[b]));
         }
         self.inverse = next;
-        (self.sign.remove(i), self.z.remove(i), self.norms.remove(i), self.gram.remove(i));
+        self.sign.remove(i);
+        self.z.remove(i);
+        self.norms.remove(i);
+        self.gram.remove(i);
         for j in self.dependent.drain(..) {
             self.excluded[j] = false;
         }
