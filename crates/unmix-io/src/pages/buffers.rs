@@ -27,8 +27,8 @@ const SLAB_BYTES: usize = 16 << 20;
 /// Memory for pages is handed out in multiples of this, so that a page that is a little longer than the last one fits.
 const UNIT_BYTES: usize = 1 << 17;
 
-/// Bytes between two buffers: buffers at the same offset in a page of the system compete for the same places of the cache, and copies from one
-/// such address to another take several times as long on some processors.
+/// Bytes between two buffers: buffers at the same offset in a page of the system, such as those of the columns of a row, compete for the same
+/// places of the cache.
 const SKEW_BYTES: usize = 37 * 64;
 
 impl PooledBuffers {

@@ -26,7 +26,7 @@ const ROWS_PER_TASK: usize = 32;
 /// Rows after which it is checked whether the run was interrupted.
 const ROWS_PER_CHECK: usize = 128;
 /// Columns up to which codes follow the homotopy through all alphas: the smallest have as many atoms as columns, and coordinate descent needs
-/// thousands of passes for such codes. A breakpoint costs the square of their number.
+/// many passes for such codes. A breakpoint costs the square of their number.
 const MOST_COLUMNS_OF_PATHS: usize = 512;
 
 /// Mean squared prediction error of held-out entries as a function of alpha.
@@ -163,7 +163,7 @@ fn of_fold<T: Real>(
 }
 
 /// The codes of a row for all alphas by the homotopy, which passes through them; coordinate descent completes the codes of a path that ended
-/// early at linearly dependent atoms.
+/// early, at linearly dependent atoms or after its last breakpoint.
 fn codes_along<T: Real>(
     rules: &Rules,
     atoms: &Atoms<T>,
@@ -179,4 +179,63 @@ fn codes_along<T: Real>(
         Rules { alpha: *alpha, ..*rules }.lasso().code(atoms, row, code, work);
     }
     codes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sparse::Omp;
+    use std::sync::Arc;
+
+    /// Plain coordinate descent on the residual.
+    fn naive(a: &Matrix<f64>, x: &[f64], alpha: f64, positive: bool) -> Vec<f64> {
+        let (mut z, mut r) = (vec![0.0; a.rows()], x.to_vec());
+        for _ in 0..20_000 {
+            for (j, z) in z.iter_mut().enumerate() {
+                let square: f64 = a.row(j).iter().map(|a| a * a).sum();
+                let t = a.row(j).iter().zip(&r).map(|(a, r)| a * r).sum::<f64>() + square * *z;
+                let size = if positive { t } else { t.abs() } - alpha;
+                let new = t.signum() * size.max(0.0) / square;
+                r.iter_mut().zip(a.row(j)).for_each(|(r, a)| *r -= (new - *z) * a);
+                *z = new;
+            }
+        }
+        z
+    }
+
+    #[test]
+    fn errors_of_a_fold_are_those_of_plain_coordinate_descent_for_every_alpha() {
+        let (draws, m, p, n) = (Stream::new(4, 0), 16, 12, 5);
+        let a = Matrix::from_fn(m, p, |j, c| draws.normal((j * p + c) as u64));
+        let x: Vec<f64> = (0..n * p).map(|i| 2.0 * draws.normal((m * p + i) as u64)).collect();
+        let (inside, outside): (Vec<usize>, Vec<usize>) = (0..p).partition(|c| c % 5 == 1);
+        let alphas: Vec<f64> = (0..10).map(|i| 20.0 * 10f64.powf(-f64::from(i) / 3.0)).collect();
+        let part = |columns: &[usize]| Matrix::from_fn(m, columns.len(), |j, c| a[(j, columns[c])]);
+        for positive in [false, true] {
+            let rules = Rules {
+                algorithm: Algorithm::Cd,
+                alpha: 1.0,
+                positive,
+                debias: false,
+                tol: 1e-6,
+                max_iter: 1000,
+                omp: Omp::to_error(0.0, 1),
+            };
+            let atoms = Arc::new(Atoms::<f64>::new(&a));
+            let solver = Solver { atoms, rules, mean: Arc::new(vec![0.0; p]) };
+            // Errors of the folds before are added to.
+            let mut errors = vec![1.0; alphas.len() * n];
+            let run = Run::default();
+            of_fold(&solver, &x, (&inside, &outside), &alphas, &mut errors, &run).unwrap();
+            for (alpha, errors) in alphas.iter().zip(errors.chunks_exact(n)) {
+                for (row, error) in x.chunks_exact(p).zip(errors) {
+                    let seen: Vec<f64> = outside.iter().map(|&c| row[c]).collect();
+                    let z = naive(&part(&outside), &seen, *alpha, positive);
+                    let left = |&c: &usize| row[c] - (0..m).map(|j| z[j] * a[(j, c)]).sum::<f64>();
+                    let want = inside.iter().map(|c| left(c).powi(2)).sum::<f64>() / p as f64;
+                    assert!((error - 1.0 - want).abs() < 1e-8, "{positive} {alpha}: {error} {want}");
+                }
+            }
+        }
+    }
 }
